@@ -1,0 +1,71 @@
+//! Names of terminals: 128 random bits, so that knowing one says nothing about another.
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::fmt;
+
+/// Letters and digits that people do not mistake for each other.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// 26 characters of 5 bits hold 128.
+const LEN: usize = 26;
+
+/// The name of one terminal, for ever.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TerminalId(String);
+
+impl TerminalId {
+    /// A new one.
+    pub fn random() -> std::io::Result<Self> {
+        let mut bytes = [0; 16];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
+        }
+        let mut bits = u128::from_le_bytes(bytes);
+        let digit = |_| {
+            let digit = ALPHABET[(bits & 31) as usize];
+            bits >>= 5;
+            char::from(digit)
+        };
+        Ok(Self((0..LEN).map(digit).collect()))
+    }
+
+    /// A text as an id; `None` if no terminal can have that name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let sound = text.len() == LEN && text.bytes().all(|b| ALPHABET.contains(&b));
+        sound.then(|| Self(text.to_owned()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first eight characters, enough for people on one machine.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        &self.0[..8]
+    }
+}
+
+impl fmt::Display for TerminalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_parsed_back_and_nothing_else_is() {
+        let id = TerminalId::random().unwrap();
+        assert_eq!(TerminalId::parse(id.as_str()), Some(id.clone()));
+        assert_ne!(TerminalId::random().unwrap(), id);
+        for text in ["", ".", "..", "../../../etc/passwd/aaaaaaaa", "ABCDEFGHABCDEFGHABCDEFGHAB"] {
+            assert_eq!(TerminalId::parse(text), None, "{text}");
+        }
+    }
+}

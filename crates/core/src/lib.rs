@@ -1,0 +1,55 @@
+//! Terminals for agents, without any protocol.
+//!
+//! A [`Store`] is a directory of terminals. Creating one starts a command under a holder of its own, which writes every
+//! byte to a journal; a [`Terminal`] reads that journal by offset, waits for the end, sends input, kills and releases.
+//! Any number of programs may look at the same store at the same time, and none of them holds anything that the others
+//! would miss if it were killed.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use wharf_core::{Dirs, Holder, Spec, Store, unrestricted};
+//!
+//! let store = Store::open(Dirs::under("/var/lib/my-agent"), Holder::found())?;
+//! let grant = unrestricted(Spec::shell_line("/bin/sh", "echo hello; exit 3"))?;
+//! let terminal = store.create(grant).await?;
+//! let ended = terminal.wait().await?;
+//! let (text, _) = terminal.text(1 << 20)?;
+//! assert_eq!((text.as_str(), ended.exit_code()), ("hello\n", Some(3)));
+//! terminal.release().await?;
+//! # Ok(()) }
+//! ```
+//!
+//! # What the thread holder gives up
+//!
+//! With [`Holder::Process`] every terminal is held by a `wharf-shim` process, and the promises hold without exception.
+//! With [`Holder::Thread`], for programs that want nothing installed beside them, the same code runs on a thread of
+//! yours. Then a terminal ends with your program (a killed program's terminals are `lost`, and their processes are swept
+//! by whoever opens the store next); daemons that leave the process tree *and* clear their environment can escape a
+//! kill; and starting costs a fork of your program, which grows with its memory.
+
+mod client;
+mod end;
+mod error;
+mod grant;
+mod id;
+mod screen;
+mod spec;
+mod store;
+mod terminal;
+mod text;
+
+pub use end::{Ended, Outcome};
+pub use error::{ControlError, CreateError, OpenError, ReadError};
+pub use grant::{Grant, SpecError, unrestricted};
+pub use id::TerminalId;
+pub use screen::Screen;
+pub use spec::{OnOwnerExit, Size, Spec};
+pub use store::{Dirs, Found, Holder, Meta, Retention, Store, Tidied};
+pub use terminal::{Input, Look, Phase, Reader, Step, Terminal};
+pub use text::{Decoder, Tail, tail};
+pub use wharf_shim::journal::format::Damage;
+pub use wharf_shim::journal::read::Chunk;
+pub use wharf_shim::journal::record::{Cause, Lost};
+pub use wharf_shim::plan::{DEFAULT_GRACE, DEFAULT_KEEP};
+pub use wharf_shim::signal;
+pub use wharf_shim::wire::message::Refusal;

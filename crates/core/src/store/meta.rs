@@ -1,0 +1,103 @@
+//! What was asked for, kept beside the journal for people and listings.
+//!
+//! Names of environment variables are kept, values never: they hold secrets.
+
+use crate::grant::Grant;
+use crate::id::TerminalId;
+use crate::spec::{Command, SpecIo};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The `meta` file of a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Meta {
+    /// Version of this file's layout. Fields may be added without changing it.
+    pub version: u32,
+    /// The terminal's name.
+    pub id: String,
+    /// When it was asked for, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// The command for display: an argument list, or the line if a shell reads it.
+    pub command: Vec<String>,
+    /// Whether a shell reads it.
+    pub shell: bool,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// Names of the variables it was given.
+    pub env: Vec<String>,
+    /// Columns and rows, if it is a PTY.
+    pub size: Option<(u16, u16)>,
+    /// Who asked.
+    pub origin: String,
+}
+
+impl Meta {
+    pub(super) fn new(id: &TerminalId, grant: &Grant) -> Self {
+        let spec = &grant.spec;
+        let lossy = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
+        let (command, shell) = match &spec.command {
+            Command::Argv { program, args } => {
+                (std::iter::once(program).chain(args).map(lossy).collect(), false)
+            }
+            Command::ShellLine { line, .. } => (vec![lossy(line)], true),
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            version: 1,
+            id: id.to_string(),
+            created_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            command,
+            shell,
+            cwd: spec.cwd.clone(),
+            env: spec.env.iter().map(|(name, _)| lossy(name)).collect(),
+            size: match spec.io {
+                SpecIo::Pty(size) => Some((size.cols, size.rows)),
+                SpecIo::Plain | SpecIo::PlainWithInput => None,
+            },
+            origin: spec.origin.clone(),
+        }
+    }
+
+    pub(super) fn to_json(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    pub(crate) fn from_json(bytes: &[u8]) -> io::Result<Self> {
+        Ok(serde_json::from_slice(bytes)?)
+    }
+
+    /// The command on one line, quoted where a reader of shell would need it.
+    #[must_use]
+    pub fn command_line(&self) -> String {
+        if self.shell {
+            return self.command.join(" ");
+        }
+        let words: Vec<String> = self.command.iter().map(|word| quote(word)).collect();
+        words.join(" ")
+    }
+}
+
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_only_where_needed() {
+        for (word, quoted) in
+            [("ls", "ls"), ("--a=b/c", "--a=b/c"), ("", "''"), ("a b", "'a b'"), ("it's", "'it'\\''s'")]
+        {
+            assert_eq!(quote(word), quoted);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The store: a directory of terminals, which is also the registry.
+//!
+//! `<state>/terminals/<id>/{meta, events, out}` and `<runtime>/<id>`, the holder's socket. Directories whose names begin
+//! with a dot are on their way in or out. There is no index and no daemon: to list is to read the directory.
+
+mod create;
+mod meta;
+mod retention;
+mod settle;
+
+pub use meta::Meta;
+pub use retention::{Retention, Tidied};
+pub(crate) use settle::settle;
+
+use crate::error::{CreateError, OpenError, ReadError};
+use crate::grant::Grant;
+use crate::id::TerminalId;
+use crate::terminal::Terminal;
+use rustix::fs::{Mode, OFlags};
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wharf_shim::launch::Idle;
+
+/// Where a store keeps things.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dirs {
+    /// Journals; survives a reboot.
+    pub state: PathBuf,
+    /// Sockets; need not.
+    pub runtime: PathBuf,
+}
+
+impl Dirs {
+    /// Both under one directory.
+    #[must_use]
+    pub fn under(dir: impl Into<PathBuf>) -> Self {
+        let state = dir.into();
+        Self { runtime: state.join("run"), state }
+    }
+}
+
+/// Who holds new terminals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holder {
+    /// A process of its own for each, this program.
+    Process(PathBuf),
+    /// A thread of this process for each; see the crate's documentation for what that gives up.
+    Thread,
+}
+
+impl Holder {
+    /// The `wharf-shim` that is installed beside this program, or else a thread.
+    #[must_use]
+    pub fn found() -> Self {
+        let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join("wharf-shim")));
+        match beside.filter(|path| path.is_file()) {
+            Some(path) => Self::Process(path),
+            None => Self::Thread,
+        }
+    }
+}
+
+/// A directory of terminals. Cheap to clone; all clones are the same store.
+#[derive(Debug, Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    terminals: PathBuf,
+    runtime: PathBuf,
+    /// Keeps `/proc/self/fd/N` valid, by which long socket paths are reached.
+    runtime_fd: OwnedFd,
+    holder: Holder,
+    cgroup: Option<PathBuf>,
+    /// A shim that waits for its plan.
+    spare: Mutex<Option<Idle>>,
+    /// The owner's connections of terminals created here that are to end with this process.
+    leases: Mutex<HashMap<TerminalId, UnixStream>>,
+}
+
+/// One entry of a listing.
+#[derive(Debug)]
+pub struct Found {
+    /// Its name.
+    pub id: TerminalId,
+    /// The terminal, or why it cannot be read.
+    pub terminal: Result<Terminal, ReadError>,
+}
+
+impl Store {
+    /// Opens a store, making its directories if they are not there.
+    pub fn open(dirs: Dirs, holder: Holder) -> Result<Self, OpenError> {
+        let terminals = dirs.state.join("terminals");
+        for dir in [&dirs.state, &terminals, &dirs.runtime] {
+            make_private(dir)?;
+        }
+        let runtime_fd = open_dir(&dirs.runtime)?;
+        let shared = Shared {
+            terminals,
+            runtime: dirs.runtime,
+            runtime_fd,
+            holder,
+            cgroup: wharf_shim::tree::cgroup::parent(),
+            spare: Mutex::default(),
+            leases: Mutex::default(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Starts what was granted. Returns as soon as the command runs.
+    pub async fn create(&self, grant: Grant) -> Result<Terminal, CreateError> {
+        let store = self.clone();
+        let task = tokio::task::spawn_blocking(move || store.create_blocking(grant));
+        task.await.map_err(|error| CreateError::Files(io::Error::other(error)))?
+    }
+
+    /// The terminal of that name.
+    pub fn get(&self, id: &TerminalId) -> Result<Terminal, ReadError> {
+        Terminal::open(id.clone(), self)
+    }
+
+    /// All terminals, the oldest first.
+    pub fn list(&self) -> io::Result<Vec<Found>> {
+        let mut found: Vec<(u64, Found)> = self
+            .ids()?
+            .into_iter()
+            .map(|id| {
+                let terminal = self.get(&id);
+                let created = terminal.as_ref().map_or(0, |t| t.meta().created_ms);
+                (created, Found { id, terminal })
+            })
+            // Gone between listing and looking: then it is not there.
+            .filter(|(_, found)| !matches!(found.terminal, Err(ReadError::NotFound)))
+            .collect();
+        found.sort_by(|(a, x), (b, y)| (a, &x.id).cmp(&(b, &y.id)));
+        Ok(found.into_iter().map(|(_, found)| found).collect())
+    }
+
+    /// The names of all terminals, in no order.
+    pub fn ids(&self) -> io::Result<Vec<TerminalId>> {
+        let names = fs::read_dir(&self.shared.terminals)?.flatten();
+        Ok(names.filter_map(|entry| TerminalId::parse(entry.file_name().to_str()?)).collect())
+    }
+
+    /// Removes what has been kept long enough. Safe to call by any program at any time.
+    pub fn tidy(&self, retention: &Retention) -> io::Result<Tidied> {
+        retention::tidy(self, retention)
+    }
+
+    pub(crate) fn dir(&self, id: &TerminalId) -> PathBuf {
+        self.shared.terminals.join(id.as_str())
+    }
+
+    /// A socket's path, in a form that fits into an address whatever the length of the directory's name.
+    pub(crate) fn socket(&self, id: &TerminalId) -> PathBuf {
+        /// An address holds 108 bytes with its final NUL.
+        const LONGEST: usize = 107;
+        let path = self.shared.runtime.join(id.as_str());
+        if path.as_os_str().len() <= LONGEST {
+            return path;
+        }
+        PathBuf::from(format!("/proc/self/fd/{}/{id}", self.shared.runtime_fd.as_raw_fd()))
+    }
+
+    /// Takes a terminal's files away. True if they were there.
+    pub(crate) fn remove(&self, id: &TerminalId) -> io::Result<bool> {
+        self.leases().remove(id);
+        // Out of sight in one step, so that nobody finds half a terminal.
+        let gone = self.shared.terminals.join(format!(".gone-{id}"));
+        let there = match fs::rename(self.dir(id), &gone) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        wharf_shim::failpoint::hit("release.after_rename");
+        ignore_missing(fs::remove_file(self.socket(id)))?;
+        if there {
+            ignore_missing(fs::remove_dir_all(&gone))?;
+        }
+        Ok(there)
+    }
+
+    pub(crate) fn leases(&self) -> MutexGuard<'_, HashMap<TerminalId, UnixStream>> {
+        self.shared.leases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Makes a directory that only its owner may enter, or makes sure that it is one.
+fn make_private(path: &Path) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Io { path: path.to_owned(), source };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    let meta = fs::metadata(path).map_err(failed)?;
+    let (uid, mode) = (meta.uid(), meta.mode() & 0o7777);
+    if uid != rustix::process::geteuid().as_raw() || mode & 0o077 != 0 {
+        return Err(OpenError::Unsafe { path: path.to_owned(), uid, mode });
+    }
+    Ok(())
+}
+
+fn open_dir(path: &Path) -> Result<OwnedFd, OpenError> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+        .map_err(|errno| OpenError::Io { path: path.to_owned(), source: errno.into() })
+}

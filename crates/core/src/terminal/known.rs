@@ -1,0 +1,146 @@
+//! What a journal's records say, read once each, however often one asks.
+
+use super::Terminal;
+use crate::end::Ended;
+use crate::error::ReadError;
+use crate::spec::Size;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::PoisonError;
+use wharf_shim::journal::format::{self, HEADER_LEN};
+use wharf_shim::journal::read::{Events, first_kept};
+use wharf_shim::journal::record::{Entry, Record};
+
+/// How a terminal stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// The first offset of the output that is still kept: so many bytes were dropped.
+    pub first: u64,
+    /// The offset after the last byte.
+    pub end: u64,
+    /// The present size, if it is a PTY.
+    pub size: Option<Size>,
+    /// Whether a holder is there: the command runs, or descendants of it do.
+    pub held: bool,
+}
+
+/// The life of a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Phase {
+    /// Its command does not run yet.
+    Starting,
+    /// Its command runs.
+    Running {
+        /// The command's process id.
+        pid: u32,
+        /// When it was started, in nanoseconds since 1970.
+        since: u64,
+    },
+    /// Its command has ended.
+    Ended(Ended),
+    /// Its command never ran: it could not be started, or its creator died before.
+    NotStarted,
+}
+
+/// What has been read of the records so far.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    read_to: u64,
+    running: Option<(u32, u64)>,
+    ended: Option<Ended>,
+    size: Option<Size>,
+    failed: bool,
+    pub(super) killed: Option<u32>,
+}
+
+impl Known {
+    /// Reads what is new.
+    fn update(&mut self, events: &File) -> Result<(), ReadError> {
+        let len = events.metadata()?.len();
+        if len <= self.read_to {
+            return Ok(());
+        }
+        // The header is read again each time, so that what follows it parses as a file of its own.
+        let mut bytes = vec![0; HEADER_LEN as usize];
+        let whole = events.read_exact_at(&mut bytes, 0);
+        if whole.is_err() {
+            // Not even a header yet: somebody is just beginning it.
+            return Ok(());
+        }
+        format::check_header(&bytes)?;
+        let from = self.read_to.max(HEADER_LEN);
+        let fresh = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX);
+        bytes.resize(bytes.len() + fresh, 0);
+        let mut filled = HEADER_LEN as usize;
+        while filled < bytes.len() {
+            match events.read_at(&mut bytes[filled..], from + (filled as u64 - HEADER_LEN)) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        bytes.truncate(filled);
+        let new = Events::parse(&bytes);
+        self.read_to = from + (new.sound - HEADER_LEN);
+        new.entries.iter().for_each(|entry| self.learn(entry));
+        match new.damage {
+            Some(damage) => Err(damage.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn learn(&mut self, entry: &Entry) {
+        match &entry.record {
+            Record::Start(start) => self.running = Some((start.pid, entry.at)),
+            Record::NotStarted { .. } => self.failed = true,
+            Record::Resize(size) => self.size = Some(*size),
+            Record::End(end) if self.ended.is_none() => self.ended = Some(Ended::new(entry, end)),
+            Record::Closed { killed } => self.killed = Some(*killed),
+            _ => {}
+        }
+    }
+}
+
+impl Terminal {
+    /// How it stands now. If its holder died, that is found out and put right by [`Terminal::wait`] and by every
+    /// listing; until then such a terminal looks as if it ran, with `held` false.
+    pub fn look(&self) -> Result<Look, ReadError> {
+        let shared = &self.shared;
+        // Asked before the records are read: a holder lets go only after its last record.
+        let held = self.is_held()?;
+        let mut known = shared.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.update(&shared.events)?;
+        let phase = match (&known.ended, known.running) {
+            (Some(ended), _) => {
+                let _ = shared.ended.set(ended.clone());
+                Phase::Ended(ended.clone())
+            }
+            (None, _) if known.failed => Phase::NotStarted,
+            (None, Some((pid, since))) => Phase::Running { pid, since },
+            (None, None) if held => Phase::Starting,
+            (None, None) => Phase::NotStarted,
+        };
+        let first = if shared.events.metadata()?.len() < HEADER_LEN { 0 } else { first_kept(&shared.events)? };
+        let size = known.size.or(shared.meta.size.map(|(cols, rows)| Size { cols, rows }));
+        Ok(Look { phase, first, end: shared.out.metadata()?.len(), size, held })
+    }
+
+    /// As [`Terminal::look`], and if the holder died, brings the terminal to its end first.
+    pub async fn look_and_settle(&self) -> Result<Look, ReadError> {
+        let look = self.look()?;
+        if look.held || !matches!(look.phase, Phase::Running { .. }) {
+            return Ok(look);
+        }
+        self.settle().await?;
+        self.look()
+    }
+
+    /// How many processes the holder ended over the terminal's whole life, once it is closed.
+    pub(super) fn killed(&self) -> u32 {
+        self.shared.known.lock().unwrap_or_else(PoisonError::into_inner).killed.unwrap_or(0)
+    }
+}

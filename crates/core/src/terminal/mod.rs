@@ -1,0 +1,96 @@
+//! One terminal: what is known of it from its journal, and what its holder can be asked.
+//!
+//! Reading never talks to the holder; waiting does, and falls back on the journal when the holder is gone.
+
+mod control;
+mod input;
+mod known;
+mod read;
+mod wait;
+
+pub use input::Input;
+pub use known::{Look, Phase};
+pub use read::{Reader, Step};
+
+use crate::end::Ended;
+use crate::error::ReadError;
+use crate::id::TerminalId;
+use crate::store::{Meta, Store};
+use known::Known;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use wharf_shim::journal::{EVENTS, META, OUT};
+
+/// A handle to one terminal. Cheap to clone; dropping it changes nothing.
+#[derive(Debug, Clone)]
+pub struct Terminal {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    id: TerminalId,
+    store: Store,
+    dir: PathBuf,
+    socket: PathBuf,
+    meta: Meta,
+    events: File,
+    out: File,
+    /// What the records have said so far; they are read once each.
+    known: Mutex<Known>,
+    /// The end, once somebody has seen it.
+    ended: OnceLock<Ended>,
+    /// Held by the one waiter that talks to the holder on behalf of all.
+    waiting: tokio::sync::Mutex<()>,
+}
+
+impl Terminal {
+    pub(crate) fn open(id: TerminalId, store: &Store) -> Result<Self, ReadError> {
+        let dir = store.dir(&id);
+        let meta = fs::read(dir.join(META)).and_then(|bytes| Meta::from_json(&bytes))?;
+        let (events, out) = (File::open(dir.join(EVENTS))?, File::open(dir.join(OUT))?);
+        let shared = Shared {
+            socket: store.socket(&id),
+            store: store.clone(),
+            id,
+            dir,
+            meta,
+            events,
+            out,
+            known: Mutex::default(),
+            ended: OnceLock::new(),
+            waiting: tokio::sync::Mutex::default(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn id(&self) -> &TerminalId {
+        &self.shared.id
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.shared.meta
+    }
+
+    pub(crate) fn events(&self) -> &File {
+        &self.shared.events
+    }
+
+    /// Whether its files are still in the store.
+    fn is_stored(&self) -> bool {
+        self.shared.dir.exists()
+    }
+
+    /// Brings it to its end if its holder died.
+    async fn settle(&self) -> Result<(), ReadError> {
+        let (id, dir) = (self.shared.id.clone(), self.shared.dir.clone());
+        let task = tokio::task::spawn_blocking(move || crate::store::settle(id.as_str(), &dir));
+        task.await.map_err(|error| ReadError::Io(io::Error::other(error)))?
+    }
+}

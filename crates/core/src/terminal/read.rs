@@ -1,0 +1,114 @@
+//! Output by offset.
+
+use super::{Phase, Terminal};
+use crate::client::Client;
+use crate::error::{ControlError, ReadError};
+use crate::text::{self, Tail};
+use wharf_shim::journal::read::{Chunk, read_output};
+use wharf_shim::wire::message::{Reply, Request, State};
+
+impl Terminal {
+    /// Up to `max` bytes from offset `from`: what is there now, the first kept offset, the end, and the exact gap if
+    /// `from` is no longer kept. Never waits.
+    pub fn read(&self, from: u64, max: usize) -> Result<Chunk, ReadError> {
+        Ok(read_output(&self.shared.events, &self.shared.out, from, max)?)
+    }
+
+    /// The newest text, at most `limit` bytes of it, cut between characters; true if anything was left out or dropped.
+    /// While nothing is, each answer begins the next.
+    pub fn text(&self, limit: usize) -> Result<(String, bool), ReadError> {
+        // Looked at before the bytes are read: an end that is on record has all its bytes in the file.
+        let ended = matches!(self.look()?.phase, Phase::Ended(_));
+        let end = if ended { Tail::Ended } else { Tail::Open };
+        let size = self.shared.out.metadata()?.len();
+        let from = size.saturating_sub(limit as u64);
+        let chunk = self.read(from, limit)?;
+        let left_out = chunk.at > 0;
+        let skip = if left_out { text::orphans(&chunk.bytes) } else { 0 };
+        let (text, cut) = text::tail(&chunk.bytes[skip..], limit, end);
+        Ok((text, cut || left_out))
+    }
+
+    /// A reader that waits for more, from offset `from`.
+    #[must_use]
+    pub fn reader(&self, from: u64) -> Reader {
+        Reader { terminal: self.clone(), at: from, client: None }
+    }
+}
+
+/// Reads a terminal's output as it comes, at its own pace.
+#[derive(Debug)]
+pub struct Reader {
+    terminal: Terminal,
+    at: u64,
+    client: Option<Client>,
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// More output, and possibly a gap before it.
+    Output(Chunk),
+    /// The command has ended and everything it printed was read. Descendants may print more.
+    Ended,
+    /// The holder is done too: nothing will ever follow.
+    Closed,
+}
+
+impl Reader {
+    /// The offset of the next byte.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// Up to `max` bytes, waiting for them until the command has ended.
+    pub async fn next(&mut self, max: usize) -> Result<Step, ControlError> {
+        self.advance(max, State::Running).await
+    }
+
+    /// As [`Reader::next`], also for what descendants print after the command's end.
+    pub async fn next_until_closed(&mut self, max: usize) -> Result<Step, ControlError> {
+        self.advance(max, State::Ended).await
+    }
+
+    async fn advance(&mut self, max: usize, until: State) -> Result<Step, ControlError> {
+        let mut seen = State::Running;
+        loop {
+            let look = self.terminal.look()?;
+            let chunk = self.terminal.read(self.at, max)?;
+            if !chunk.bytes.is_empty() || chunk.gap > 0 {
+                self.at = chunk.at + chunk.bytes.len() as u64;
+                return Ok(Step::Output(chunk));
+            }
+            // Looked at first, read after: nothing that was on record at the look can have been missed.
+            match look.phase {
+                Phase::NotStarted => return Ok(Step::Closed),
+                Phase::Ended(_) if !look.held => return Ok(Step::Closed),
+                Phase::Ended(_) if until == State::Running => return Ok(Step::Ended),
+                Phase::Ended(_) => seen = State::Ended,
+                Phase::Starting | Phase::Running { .. } => {}
+            }
+            seen = self.wait_for_more(seen).await?;
+        }
+    }
+
+    /// Returns when there is something to look at; the state that the holder reports.
+    async fn wait_for_more(&mut self, seen: State) -> Result<State, ControlError> {
+        let mut client = match self.client.take() {
+            Some(client) => client,
+            None => match Client::connect(&self.terminal.shared.socket).await {
+                Ok(client) => client,
+                Err(_) => return self.terminal.holder_gone().await.map(|()| State::Ended),
+            },
+        };
+        match client.ask(&Request::Watch { past: self.at, seen }).await {
+            Ok(Reply::Progress(progress)) => {
+                self.client = Some(client);
+                Ok(progress.state)
+            }
+            Ok(Reply::Refused(refusal)) => Err(refusal.into()),
+            Ok(_) | Err(_) => self.terminal.holder_gone().await.map(|()| State::Ended),
+        }
+    }
+}

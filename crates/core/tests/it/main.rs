@@ -1,0 +1,3 @@
+//! Real processes, one promise a test.
+
+mod smoke;

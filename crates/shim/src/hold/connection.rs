@@ -1,0 +1,132 @@
+//! One connection of a front end: frames in, frames out, never waiting.
+
+use crate::plan::OnOwnerExit;
+use crate::wire::frame::{Deframer, MAX_FRAME, frame};
+use crate::wire::message::{Refusal, Reply, Request, State};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+use std::os::unix::net::UnixStream;
+
+/// Answers that a front end has not taken. Beyond this its further requests are not read.
+const MOST_UNSENT: usize = 64 * 1024;
+/// Read at once from a connection.
+const READ: usize = 16 * 1024;
+
+/// A front end and what it waits for.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) stream: UnixStream,
+    deframer: Deframer,
+    unsent: Vec<u8>,
+    /// What its closing means.
+    pub(super) lease: Option<OnOwnerExit>,
+    /// Watches not yet answered.
+    pub(super) watches: Vec<Watch>,
+    /// Kills not yet answered.
+    pub(super) kills: Vec<u32>,
+    /// An input for which there was no room; nothing further is read before it is taken.
+    pub(super) held: Option<(u32, Request)>,
+    /// It has said its last word, or something that is not understood.
+    closed: bool,
+}
+
+/// What a front end wants to be woken for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watch {
+    pub(super) tag: u32,
+    pub(super) past: u64,
+    pub(super) seen: State,
+}
+
+impl Connection {
+    pub(super) fn new(stream: UnixStream) -> std::io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self {
+            stream,
+            deframer: Deframer::new(MAX_FRAME),
+            unsent: Vec::new(),
+            lease: None,
+            watches: Vec::new(),
+            kills: Vec::new(),
+            held: None,
+            closed: false,
+        })
+    }
+
+    /// Whether a peer may ask: the same user, or root, who could do anything anyway.
+    pub(super) fn may_ask(stream: &UnixStream) -> bool {
+        let own = rustix::process::geteuid();
+        rustix::net::sockopt::socket_peercred(stream)
+            .is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
+    }
+
+    pub(super) fn wants_read(&self) -> bool {
+        !self.closed && self.held.is_none() && self.unsent.len() < MOST_UNSENT
+    }
+
+    pub(super) fn wants_write(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// The other side is gone: an input that was never accepted is given up, as its sender was never answered.
+    pub(super) fn hang_up(&mut self) {
+        self.closed = true;
+        self.held = None;
+    }
+
+    /// Takes what has arrived.
+    pub(super) fn read(&mut self) {
+        let mut bytes = [0; READ];
+        match rustix::io::read(&self.stream, &mut bytes) {
+            Ok(0) => self.closed = true,
+            Ok(n) => self.deframer.push(&bytes[..n]),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => self.closed = true,
+        }
+    }
+
+    /// The next whole request. What cannot be understood is answered, and is the last thing heard.
+    pub(super) fn next_request(&mut self) -> Option<(u32, Request)> {
+        if self.held.is_some() {
+            return None;
+        }
+        let request = match self.deframer.next_frame() {
+            Ok(None) => return None,
+            Ok(Some(body)) => Request::decode(body),
+            Err(error) => Err(error),
+        };
+        match request {
+            Ok(request) => Some(request),
+            Err(_) => {
+                self.send(0, &Reply::Refused(Refusal::NotUnderstood));
+                self.closed = true;
+                None
+            }
+        }
+    }
+
+    /// Sends an answer, or keeps it until the front end takes it.
+    pub(super) fn send(&mut self, tag: u32, reply: &Reply) {
+        self.unsent.extend_from_slice(&frame(&reply.encode(tag)));
+        self.flush();
+    }
+
+    /// Sends what it can.
+    pub(super) fn flush(&mut self) {
+        while !self.unsent.is_empty() {
+            match rustix::net::send(&self.stream, &self.unsent, SendFlags::NOSIGNAL) {
+                Ok(n) => drop(self.unsent.drain(..n)),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => {
+                    self.closed = true;
+                    self.unsent.clear();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The loop: wait for the kernel, do what it reports, tell those who asked.
+
+use super::connection::Connection;
+use super::input::Queue;
+use super::killing::Ladder;
+use super::output::{GATHER, InputKind};
+use super::wait::{Exit, Signals, block_sigpipe};
+use crate::failpoint;
+use crate::journal::record::{Cause, End, Record};
+use crate::journal::write::Journal;
+use crate::plan::Plan;
+use crate::spawn::Running;
+use crate::tree::Members;
+use crate::tree::cgroup::Cgroup;
+use crate::wire::message::Reply;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+/// How often a full disk is asked whether it still is. The kernel has no event for it.
+const STALL_RETRY: Duration = Duration::from_millis(100);
+
+/// One terminal and everything about it.
+#[derive(Debug)]
+pub(super) struct Holder {
+    pub(super) plan: Plan,
+    pub(super) journal: Journal,
+    pub(super) members: Members,
+    pub(super) cgroup: Option<Cgroup>,
+    pub(super) listener: UnixListener,
+    pub(super) connections: Vec<Connection>,
+    /// Children ending and requests to go; only in a process of its own.
+    signals: Option<Signals>,
+
+    pub(super) pid: Pid,
+    /// Readable when the command has ended.
+    pidfd: OwnedFd,
+    /// The pipe's reading end or the PTY's master.
+    pub(super) output: OwnedFd,
+    pub(super) output_open: bool,
+    pub(super) slave: Option<OwnedFd>,
+    pub(super) input: Queue,
+    pub(super) input_kind: InputKind,
+    pub(super) buffer: Vec<u8>,
+
+    pub(super) started: Instant,
+    pub(super) last_activity: Instant,
+    /// What the kernel said of the command, once it has.
+    pub(super) exit: Option<Exit>,
+    /// How much of the command's output is still to be read before its end may be recorded, if that was interrupted.
+    pub(super) drain_left: Option<usize>,
+    /// Whether the command's number may have been used anew.
+    pub(super) reaped: bool,
+    /// The end as it was recorded.
+    pub(super) end: Option<End>,
+    /// Why the command is being ended, and by whom.
+    pub(super) why: Option<(Cause, String)>,
+    pub(super) ladder: Option<Ladder>,
+    /// Processes ended by all kills so far.
+    pub(super) killed: u32,
+}
+
+/// What the loop can be woken by.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Output,
+    Input,
+    Exit,
+    Signals,
+    Listener,
+    Connection(usize),
+    /// The other side is gone while nothing was being read from it.
+    HungUp(usize),
+}
+
+impl Holder {
+    #[expect(clippy::too_many_arguments, reason = "called once, by the start; every part is owned from here on")]
+    pub(super) fn new(
+        plan: Plan,
+        journal: Journal,
+        running: Running,
+        members: Members,
+        cgroup: Option<Cgroup>,
+        listener: UnixListener,
+        creator: UnixStream,
+        signals: Option<Signals>,
+        started: &Reply,
+    ) -> Self {
+        let mut connections = Vec::new();
+        if let Ok(mut connection) = Connection::new(creator) {
+            connection.lease = Some(plan.on_owner_exit);
+            connection.send(0, started);
+            connections.push(connection);
+        }
+        let _ = listener.set_nonblocking(true);
+        let input_kind = InputKind::from(&running.ends.input);
+        let now = Instant::now();
+        Self {
+            plan,
+            journal,
+            members,
+            cgroup,
+            listener,
+            connections,
+            signals,
+            pid: running.pid,
+            pidfd: running.pidfd,
+            output: running.ends.output,
+            output_open: true,
+            slave: running.ends.slave,
+            input: Queue::new(running.ends.input),
+            input_kind,
+            buffer: vec![0; GATHER],
+            started: now,
+            last_activity: now,
+            exit: None,
+            drain_left: None,
+            reaped: false,
+            end: None,
+            why: None,
+            ladder: None,
+            killed: 0,
+        }
+    }
+
+    /// Until nothing is left of the tree.
+    pub(super) fn run(mut self) {
+        block_sigpipe();
+        while !self.is_done() {
+            for source in self.wait() {
+                self.react(source);
+            }
+            self.on_time();
+            self.forget_closed();
+            self.answer_watches();
+        }
+        self.close();
+    }
+
+    fn is_done(&self) -> bool {
+        self.ladder.is_none() && !self.journal.is_stalled() && self.is_empty()
+    }
+
+    fn react(&mut self, source: Source) {
+        match source {
+            Source::Output => {
+                self.read_output(GATHER);
+                self.check_output_limit();
+            }
+            Source::Input => {
+                self.input.write(&self.output);
+                self.serve_held();
+            }
+            Source::Exit => {
+                self.check_exit();
+                self.serve_held();
+            }
+            Source::Signals => {
+                if self.signals.as_ref().is_some_and(Signals::asked_to_go) {
+                    self.begin_kill(Cause::Killed, "signal".to_owned(), self.plan.grace);
+                }
+                self.reap_others();
+                self.check_exit();
+                self.climb();
+            }
+            Source::Listener => self.accept(),
+            Source::Connection(at) => {
+                self.connections[at].flush();
+                if self.connections[at].wants_read() {
+                    self.serve(at);
+                }
+            }
+            Source::HungUp(at) => self.connections[at].hang_up(),
+        }
+    }
+
+    /// What is due.
+    fn on_time(&mut self) {
+        if self.journal.is_stalled() && self.journal.retry() {
+            self.check_exit();
+        }
+        let now = Instant::now();
+        if self.ladder.is_none() && self.time_limit().is_some_and(|at| now >= at) {
+            self.begin_kill(Cause::TimeLimit, String::new(), self.plan.grace);
+        }
+        if self.ladder.is_none() && self.idle_limit().is_some_and(|at| now >= at) {
+            self.begin_kill(Cause::IdleLimit, String::new(), self.plan.grace);
+        }
+        self.climb();
+    }
+
+    fn time_limit(&self) -> Option<Instant> {
+        self.started.checked_add(self.plan.limits.time?)
+    }
+
+    /// Not while the disk is full: then the command is kept from writing by us.
+    fn idle_limit(&self) -> Option<Instant> {
+        if self.journal.is_stalled() {
+            return None;
+        }
+        self.last_activity.checked_add(self.plan.limits.idle?)
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let limits = match self.ladder {
+            // Only the record of the end is missing, and that waits for the disk.
+            Some(_) if self.end.is_some() && self.journal.is_stalled() => [None, None],
+            Some(ref ladder) => [Some(ladder.next()), None],
+            None => [self.time_limit(), self.idle_limit()],
+        };
+        let retry = self.journal.is_stalled().then(|| Instant::now() + STALL_RETRY);
+        limits.into_iter().flatten().chain(retry).min()
+    }
+
+    /// Waits for the kernel and says what it reported.
+    fn wait(&self) -> Vec<Source> {
+        let mut sources = Vec::with_capacity(5 + self.connections.len());
+        let mut fds = Vec::with_capacity(5 + self.connections.len());
+        let mut add = |source, fd| {
+            sources.push(source);
+            fds.push(fd);
+        };
+        if self.wants_output() {
+            add(Source::Output, PollFd::new(&self.output, PollFlags::IN));
+        }
+        if let Some(fd) = self.input.wants(&self.output) {
+            add(Source::Input, PollFd::from_borrowed_fd(fd, PollFlags::OUT));
+        }
+        if self.exit.is_none() {
+            add(Source::Exit, PollFd::new(&self.pidfd, PollFlags::IN));
+        }
+        if let Some(signals) = &self.signals {
+            add(Source::Signals, PollFd::new(signals.fd(), PollFlags::IN));
+        }
+        add(Source::Listener, PollFd::new(&self.listener, PollFlags::IN));
+        for (at, connection) in self.connections.iter().enumerate() {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, connection.wants_read());
+            flags.set(PollFlags::OUT, connection.wants_write());
+            add(Source::Connection(at), PollFd::new(&connection.stream, flags));
+        }
+        let timeout = self.next_deadline().map(time_until);
+        // A failed poll (interrupted, out of memory for a moment) reports nothing, and the loop comes back.
+        if poll(&mut fds, timeout.as_ref()).is_err() {
+            return Vec::new();
+        }
+        let reported = sources.into_iter().zip(fds.iter().map(PollFd::revents));
+        reported.filter(|(_, events)| !events.is_empty()).map(|(source, events)| self.name(source, events)).collect()
+    }
+
+    fn name(&self, source: Source, events: PollFlags) -> Source {
+        match source {
+            Source::Connection(at) if !events.intersects(PollFlags::IN | PollFlags::OUT) => Source::HungUp(at),
+            Source::Connection(at) if !self.connections[at].wants_read() && events.contains(PollFlags::HUP) => {
+                Source::HungUp(at)
+            }
+            source => source,
+        }
+    }
+
+    /// Nothing is left: the last output, the last record, the last answers.
+    fn close(mut self) {
+        // With our own side closed, the PTY says for certain when all has been read.
+        self.slave = None;
+        while self.read_output(GATHER) > 0 && !self.journal.is_stalled() {}
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.remove();
+        }
+        failpoint::hit("exit.before_closed");
+        self.journal.record(Record::Closed { killed: self.killed });
+        self.answer_watches();
+        self.answer_kills(0);
+    }
+}
+
+fn time_until(at: Instant) -> Timespec {
+    let left = at.saturating_duration_since(Instant::now());
+    Timespec {
+        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: left.subsec_nanos().into(),
+    }
+}

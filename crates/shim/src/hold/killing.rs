@@ -1,0 +1,171 @@
+//! Ending the whole tree: ask, give time, then leave nobody.
+//!
+//! The ladder: TERM and CONT to the command's group; when the command is gone, TERM and CONT to whoever is left outside
+//! its group; when the grace is over, KILL to everything, again and again until the kernel says that no child is left.
+//! Later requests join the ladder that is already being climbed and can only make it faster.
+
+use super::holder::Holder;
+use super::output::InputKind;
+use super::wait::{self, Peek};
+use crate::failpoint;
+use crate::journal::record::{Cause, Record};
+use crate::tree::{self, Identity, Members, cgroup, proc};
+use rustix::process::{Signal, kill_process_group};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// The first pause between two rounds of killing, and the longest. Short, because a process that forks and exits
+/// without pause is caught only by looking again at once; growing, because one stuck in the kernel is not.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// A kill under way.
+#[derive(Debug)]
+pub(super) struct Ladder {
+    /// When asking ends.
+    deadline: Instant,
+    /// Everybody who was alive when it began or was seen since.
+    seen: BTreeSet<Identity>,
+    /// Set once asking has ended: when to kill again, and how long to wait after that.
+    hard: Option<(Instant, Duration)>,
+}
+
+impl Ladder {
+    /// When something is to be done next.
+    pub(super) fn next(&self) -> Instant {
+        self.hard.map_or(self.deadline, |(next, _)| next)
+    }
+
+    /// How many processes it has dealt with.
+    pub(super) fn processes(&self) -> u32 {
+        u32::try_from(self.seen.len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Holder {
+    /// Begins to end the tree, or hurries the kill that is under way.
+    pub(super) fn begin_kill(&mut self, cause: Cause, author: String, grace: Duration) {
+        self.check_exit();
+        if self.is_empty() {
+            return;
+        }
+        let deadline = Instant::now() + grace;
+        if let Some(ladder) = &mut self.ladder {
+            ladder.deadline = ladder.deadline.min(deadline);
+            return;
+        }
+        failpoint::hit("kill.before_record");
+        self.journal.record(Record::Killing { cause, author: author.clone(), grace });
+        if self.exit.is_none() {
+            self.why = Some((cause, author));
+        }
+        let seen = self.living().iter().map(proc::Process::identity).collect();
+        self.ladder = Some(Ladder { deadline, seen, hard: None });
+        if !grace.is_zero() {
+            self.ask();
+        }
+        failpoint::hit("kill.after_ask");
+        self.climb();
+    }
+
+    /// Asks the command's group, or, if the command is gone already, the rest.
+    fn ask(&mut self) {
+        if self.reaped {
+            return self.ask_the_rest();
+        }
+        // An interactive shell ignores TERM; what it understands is its terminal being closed.
+        let deaf = self.input_kind == InputKind::Pty
+            && proc::ignores(self.pid.as_raw_nonzero().get(), Signal::TERM.as_raw());
+        let polite = if deaf { Signal::HUP } else { Signal::TERM };
+        // A stopped process gets the first signal only when it goes on.
+        for signal in [polite, Signal::CONT] {
+            let _ = kill_process_group(self.pid, signal);
+        }
+    }
+
+    /// Once the command itself is gone during a kill: asks those that its group's signal did not reach.
+    pub(super) fn ask_the_rest(&mut self) {
+        if !self.ladder.as_ref().is_some_and(|ladder| ladder.hard.is_none()) {
+            return;
+        }
+        let group = self.pid.as_raw_nonzero().get();
+        for process in self.living().iter().filter(|p| p.group != group) {
+            for signal in [Signal::TERM, Signal::CONT] {
+                tree::signal(process, signal);
+            }
+        }
+    }
+
+    /// Goes on with a kill that is under way, as far as can be gone now.
+    pub(super) fn climb(&mut self) {
+        self.reap_others();
+        self.check_exit();
+        if self.ladder.is_none() {
+            return;
+        }
+        if self.is_empty() {
+            return self.finish_kill();
+        }
+        let now = Instant::now();
+        if self.ladder.as_ref().is_some_and(|ladder| now < ladder.next()) {
+            return;
+        }
+        self.kill_all();
+        self.reap_others();
+        self.check_exit();
+        if self.is_empty() {
+            self.finish_kill();
+        }
+    }
+
+    /// One round: KILL to everybody there is.
+    fn kill_all(&mut self) {
+        failpoint::hit("kill.before_sweep");
+        let living = self.living();
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.kill();
+        }
+        if !self.reaped {
+            let _ = kill_process_group(self.pid, Signal::KILL);
+        }
+        for process in &living {
+            tree::signal(process, Signal::KILL);
+        }
+        let Some(ladder) = &mut self.ladder else { return };
+        let before = ladder.seen.len();
+        ladder.seen.extend(living.iter().map(proc::Process::identity));
+        let pause = match ladder.hard {
+            Some((_, pause)) if ladder.seen.len() == before => (pause * 2).min(LONGEST_PAUSE),
+            _ => FIRST_PAUSE,
+        };
+        ladder.hard = Some((Instant::now() + pause, pause));
+    }
+
+    fn finish_kill(&mut self) {
+        // The end must be on record before anybody is told that it is over.
+        if self.journal.is_stalled() {
+            return;
+        }
+        if let Some(ladder) = self.ladder.take() {
+            self.killed += ladder.processes();
+            self.answer_kills(ladder.processes());
+        }
+    }
+
+    /// The living members of the tree.
+    pub(super) fn living(&self) -> Vec<proc::Process> {
+        // The group's own list is cheap; only a process that left its group is missing from it.
+        let grouped = self.cgroup.as_ref().map(|c| cgroup::members(c.path())).unwrap_or_default();
+        if grouped.is_empty() { self.members.living() } else { grouped }
+    }
+
+    /// Whether the command has ended and nothing of its tree is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.end.is_some()
+            && match self.members {
+                Members::Descendants => wait::peek_any() == Peek::Childless,
+                Members::Marked { .. } if self.ladder.is_none() => !self.output_open,
+                Members::Marked { .. } => self.members.living().is_empty(),
+            }
+    }
+}

@@ -1,0 +1,130 @@
+//! Holding one terminal, from its start to the moment when nothing of it is left.
+//!
+//! One thread, one loop, one owner of all state; nothing here waits for anybody but the kernel. The same code runs as
+//! the `wharf-shim` program and, where that is not installed, on a thread of the embedding program.
+
+mod connection;
+mod ending;
+mod holder;
+mod input;
+mod killing;
+mod output;
+mod serve;
+pub(crate) mod wait;
+
+use crate::failpoint;
+use crate::journal::record::{Record, Start};
+use crate::journal::write::Journal;
+use crate::plan::Plan;
+use crate::spawn::{self, Running, Stage, StartError};
+use crate::tree::cgroup::Cgroup;
+use crate::tree::{Members, proc};
+use crate::wire::frame::frame;
+use crate::wire::message::Reply;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+
+/// Everything a holder is given: the plan, and descriptors for all that the plan talks about.
+#[derive(Debug)]
+pub struct Handover {
+    /// What to run.
+    pub plan: Plan,
+    /// The working directory.
+    pub cwd: OwnedFd,
+    /// The journal's records; the exclusive lock on it travels with the descriptor.
+    pub events: File,
+    /// The journal's output.
+    pub out: File,
+    /// Where front ends ask.
+    pub listener: UnixListener,
+    /// The creator's connection: gets the answer to the plan, and is the first owner.
+    pub creator: UnixStream,
+}
+
+/// Where the holder runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In a process of its own: it may be sub-reaper and take signals.
+    Process,
+    /// On a thread of a program that has children and signals of its own.
+    Thread,
+}
+
+/// Starts the command and holds the terminal until nothing of it is left.
+pub fn hold(handover: Handover, place: Place) {
+    failpoint::arm(&handover.plan.env);
+    let Handover { plan, cwd, events, out, listener, mut creator } = handover;
+    let mut journal = match Journal::begin(events, out, plan.limits.keep) {
+        Ok(journal) => journal,
+        Err(error) => return refuse(&mut creator, StartError::journal(&error)),
+    };
+    // Before anything can end: a signal that nobody takes would be gone.
+    let signals = match place {
+        Place::Process => wait::Signals::take().ok(),
+        Place::Thread => None,
+    };
+    let cgroup = plan.cgroup.as_ref().and_then(|parent| Cgroup::make(parent, &plan.id).ok());
+    match start(&plan, cwd, &mut journal, cgroup.as_ref()) {
+        Ok(running) => {
+            let members = match place {
+                Place::Process => Members::Descendants,
+                Place::Thread => Members::Marked { root: running.pid, id: plan.id.clone() },
+            };
+            let started = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
+            holder::Holder::new(plan, journal, running, members, cgroup, listener, creator, signals, &started).run();
+        }
+        Err(error) => {
+            journal.record(Record::NotStarted { stage: error.stage.number(), errno: error.errno });
+            if let Some(cgroup) = cgroup {
+                cgroup.remove();
+            }
+            refuse(&mut creator, error);
+        }
+    }
+}
+
+/// No command runs that is not on record: its process waits at the barrier while the start is written.
+fn start(
+    plan: &Plan,
+    cwd: OwnedFd,
+    journal: &mut Journal,
+    cgroup: Option<&Cgroup>,
+) -> Result<Running, StartError> {
+    let waiting = match spawn::prepare(plan, cwd.as_fd(), cgroup.map(Cgroup::as_fd)) {
+        // Some kernels and sandboxes allow the group but not starting in it; the sweep serves as well.
+        Err(StartError { stage: Stage::Fork, errno: libc::EACCES | libc::EPERM | libc::EBUSY | libc::ENOSYS })
+            if cgroup.is_some() =>
+        {
+            spawn::prepare(plan, cwd.as_fd(), None)?
+        }
+        prepared => prepared?,
+    };
+    failpoint::hit("create.before_record");
+    let pid = waiting.pid.as_raw_nonzero().get();
+    journal.record(Record::Start(Start {
+        holder: std::process::id(),
+        pid: pid.cast_unsigned(),
+        ticks: proc::look(pid).map_or(0, |p| p.ticks),
+        boot: proc::boot(),
+        cgroup: cgroup.map_or_else(String::new, |c| c.path().to_string_lossy().into_owned()),
+    }));
+    if journal.is_stalled() {
+        return Err(StartError { stage: Stage::Journal, errno: libc::ENOSPC });
+    }
+    failpoint::hit("create.after_record");
+    waiting.let_go()
+}
+
+fn refuse(creator: &mut UnixStream, error: StartError) {
+    let reply = Reply::NotStarted { stage: error.stage.number(), errno: error.errno };
+    // If the creator is gone too, nobody is left who could want to know.
+    let _ = creator.write_all(&frame(&reply.encode(0)));
+}
+
+impl StartError {
+    fn journal(error: &std::io::Error) -> Self {
+        Self { stage: Stage::Journal, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    }
+}

@@ -1,0 +1,174 @@
+//! Reading a journal, also while it is being written and after anything happened to it.
+//!
+//! Nothing here takes a lock: the length of `out` is the commit point of its bytes, and a record counts once its
+//! checksum is there. A torn last record is what a crash leaves; it is passed over in silence because it never happened.
+
+use super::format::{self, Damage, FIRST_AT, HEADER_LEN};
+use super::record::{End, Entry, Record, Start};
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// All that an `events` file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Events {
+    /// The records in order.
+    pub entries: Vec<Entry>,
+    /// The first offset of the output that is still kept.
+    pub first: u64,
+    /// The length of the file up to the end of its last sound record.
+    pub sound: u64,
+    /// What is wrong with the file, if anything; the entries before it are sound.
+    pub damage: Option<Damage>,
+}
+
+impl Events {
+    /// Reads the whole of `file` as it is now.
+    pub fn read(file: &File) -> io::Result<Self> {
+        let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX)];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match file.read_at(&mut bytes[filled..], filled as u64)? {
+                0 => break,
+                n => filled += n,
+            }
+        }
+        bytes.truncate(filled);
+        let mut events = Self::parse(&bytes);
+        if events.damage.is_none() {
+            events.first = first_kept(file)?;
+        }
+        Ok(events)
+    }
+
+    /// The pure part: bytes of a file → what they say. Total: any bytes give an answer.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Self {
+        if let Err(damage) = format::check_header(bytes) {
+            return Self { damage: Some(damage), ..Self::default() };
+        }
+        let mut events = Self::default();
+        let slot = bytes.get(FIRST_AT as usize..).and_then(|b| b.first_chunk::<16>());
+        events.first = slot.and_then(format::read_first_slot).unwrap_or(0);
+        let mut at = HEADER_LEN as usize;
+        while at < bytes.len() {
+            match Entry::decode(&bytes[at..]) {
+                Some((entry, len)) => {
+                    events.entries.push(entry);
+                    at += len;
+                }
+                None => {
+                    events.damage = damage_at(bytes, at);
+                    break;
+                }
+            }
+        }
+        events.sound = at as u64;
+        events
+    }
+
+    /// The start, if the command was let run.
+    #[must_use]
+    pub fn start(&self) -> Option<(&Entry, &Start)> {
+        self.entries.iter().find_map(|e| match &e.record {
+            Record::Start(start) => Some((e, start)),
+            _ => None,
+        })
+    }
+
+    /// The end. If a damaged or doubly written file should hold two, the first one counts.
+    #[must_use]
+    pub fn end(&self) -> Option<(&Entry, &End)> {
+        self.entries.iter().find_map(|e| match &e.record {
+            Record::End(end) => Some((e, end)),
+            _ => None,
+        })
+    }
+
+    /// The step and the error number, if the command could not be started.
+    #[must_use]
+    pub fn not_started(&self) -> Option<(u8, i32)> {
+        self.entries.iter().find_map(|e| match e.record {
+            Record::NotStarted { stage, errno } => Some((stage, errno)),
+            _ => None,
+        })
+    }
+
+    /// How many processes the holder ended, once nothing is left.
+    #[must_use]
+    pub fn closed(&self) -> Option<u32> {
+        self.entries.iter().find_map(|e| match e.record {
+            Record::Closed { killed } => Some(killed),
+            _ => None,
+        })
+    }
+}
+
+/// A record that does not decode is a torn tail if nothing sound can follow it, and damage otherwise: an unfinished
+/// append ends the file, or (after a power cut) is zeros to the end of it.
+fn damage_at(bytes: &[u8], at: usize) -> Option<Damage> {
+    let rest = &bytes[at..];
+    let announced = rest.first_chunk::<4>().map(|h| u32::from_le_bytes(*h) as usize + 8);
+    let torn = announced.is_none_or(|len| len > rest.len()) || rest.iter().all(|b| *b == 0);
+    (!torn).then_some(Damage::Record { at: at as u64 })
+}
+
+/// The first offset that is still kept, as the header says at this moment.
+pub fn first_kept(events: &File) -> io::Result<u64> {
+    // The writer changes sixteen bytes with one call; a reader that catches half of it looks again. Eight tries
+    // are eight changes in a row within microseconds, which cannot be: then the slot itself is damaged.
+    for _ in 0..8 {
+        let mut slot = [0; 16];
+        events.read_exact_at(&mut slot, FIRST_AT)?;
+        if let Some(first) = format::read_first_slot(&slot) {
+            return Ok(first);
+        }
+    }
+    Err(io::Error::other("the journal's header does not say which bytes are kept"))
+}
+
+/// A piece of output, with all that a reader needs to know where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// The offset of the first byte of `bytes`.
+    pub at: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Bytes between the asked offset and `at` that are no longer kept.
+    pub gap: u64,
+    /// The first offset still kept.
+    pub first: u64,
+    /// The offset after the last byte that was there when this was read.
+    pub end: u64,
+}
+
+/// Reads up to `max` bytes from `from`. An offset beyond the end gives an empty chunk at the end.
+pub fn read_output(events: &File, out: &File, from: u64, max: usize) -> io::Result<Chunk> {
+    let end = out.metadata()?.len();
+    let first = first_kept(events)?;
+    let at = from.clamp(first.min(end), end);
+    let len = usize::try_from(end - at).unwrap_or(usize::MAX).min(max);
+    let mut bytes = vec![0; len];
+    out.read_exact_at(&mut bytes, at)?;
+    // The writer announces a drop before it punches the hole: bytes that are still announced now were real when
+    // they were read; the others may be zeros and are given up.
+    let first = first_kept(events)?;
+    let lost = usize::try_from(first.saturating_sub(at)).unwrap_or(usize::MAX).min(len);
+    bytes.drain(..lost);
+    let at = at + lost as u64;
+    Ok(Chunk { at, bytes, gap: at.saturating_sub(from), first, end })
+}
+
+/// Whether somebody holds the terminal. The lock ends with its holder, however that dies.
+pub fn is_held(events: &File) -> io::Result<bool> {
+    match rustix::fs::flock(events, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => {
+            rustix::fs::flock(events, FlockOperation::Unlock)?;
+            Ok(false)
+        }
+        Err(Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}

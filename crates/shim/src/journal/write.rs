@@ -1,0 +1,235 @@
+//! Writing a journal: append, drop the oldest, and stand still without losing a byte when the disk is full.
+//!
+//! Owned by the holder alone. A byte is written here before anyone is told of it.
+
+use super::format::{self, FIRST_AT, HEADER_LEN};
+use super::record::{Entry, Record};
+use crate::failpoint;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Space for records reserved when the journal is made: the end of a command can be written on a full disk.
+const RESERVED: u64 = 4096;
+/// Holes are made in whole blocks of this size, the largest page size in use on the supported machines.
+const BLOCK: u64 = 64 * 1024;
+/// Bytes are dropped a slice at a time, since every drop is a change of the file's block map.
+const SLICES: u64 = 16;
+
+/// A journal with its end and everything that could not be written yet.
+#[derive(Debug)]
+pub struct Journal {
+    events: File,
+    out: File,
+    events_len: u64,
+    first: u64,
+    end: u64,
+    keep: u64,
+    /// Output read from the command and not yet in the file; never more than one read.
+    unwritten: Vec<u8>,
+    /// Records not yet in the file.
+    records: Vec<u8>,
+    stalled: Option<Stall>,
+    can_drop: Option<bool>,
+}
+
+/// Since when and why nothing can be written.
+#[derive(Debug, Clone, Copy)]
+struct Stall {
+    since: Instant,
+    errno: i32,
+}
+
+impl Journal {
+    /// Begins a journal in two new files.
+    pub fn begin(events: File, out: File, keep: u64) -> io::Result<Self> {
+        // Not every file system can reserve; there the promise is only as good as the disk.
+        let _ = fallocate(&events, FallocateFlags::KEEP_SIZE, 0, RESERVED);
+        events.write_all_at(&format::header(), 0)?;
+        Ok(Self {
+            events,
+            out,
+            events_len: HEADER_LEN,
+            first: 0,
+            end: 0,
+            keep,
+            unwritten: Vec::new(),
+            records: Vec::new(),
+            stalled: None,
+            can_drop: None,
+        })
+    }
+
+    /// Goes on with the `events` of a terminal whose holder died, to write down what became of it.
+    pub fn resume(events: File, out: File) -> io::Result<Self> {
+        let (events_len, first) = (sound_length(&events)?, super::read::first_kept(&events)?);
+        events.set_len(events_len)?;
+        let end = out.metadata()?.len();
+        Ok(Self {
+            events,
+            out,
+            events_len,
+            first,
+            end,
+            keep: u64::MAX,
+            unwritten: Vec::new(),
+            records: Vec::new(),
+            stalled: None,
+            can_drop: None,
+        })
+    }
+
+    /// The first offset still kept.
+    #[must_use]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The offset after the last byte in the file.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether something waits to be written.
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        self.stalled.is_some()
+    }
+
+    /// Whether more is on disk than may be kept and the file system cannot drop it.
+    #[must_use]
+    pub fn is_overfull(&self) -> bool {
+        self.can_drop == Some(false) && self.end - self.first > self.keep
+    }
+
+    /// Appends output. What cannot be written now is kept and the journal is stalled; the caller reads no more.
+    pub fn append(&mut self, bytes: &[u8]) {
+        if self.stalled.is_some() {
+            self.unwritten.extend_from_slice(bytes);
+            return;
+        }
+        let written = match self.write_output(bytes) {
+            Ok(()) => bytes.len(),
+            Err((written, error)) => {
+                self.stall(&error);
+                written
+            }
+        };
+        self.unwritten.extend_from_slice(&bytes[written..]);
+        self.drop_oldest();
+    }
+
+    /// Appends a record at the present end of the output.
+    pub fn record(&mut self, record: Record) {
+        let entry = Entry { offset: self.end + self.unwritten.len() as u64, at: now(), record };
+        self.records.extend_from_slice(&entry.encode());
+        if self.stalled.is_none() && let Err(error) = self.write_records() {
+            self.stall(&error);
+        }
+    }
+
+    /// Tries again to write what is left over; true when nothing is.
+    pub fn retry(&mut self) -> bool {
+        let Some(stall) = self.stalled else { return true };
+        let unwritten = std::mem::take(&mut self.unwritten);
+        if let Err((written, _)) = self.write_output(&unwritten) {
+            self.unwritten = unwritten[written..].to_vec();
+            return false;
+        }
+        if self.write_records().is_err() {
+            return false;
+        }
+        self.stalled = None;
+        self.record(Record::Stalled { errno: stall.errno, lasted: stall.since.elapsed() });
+        self.drop_oldest();
+        self.stalled.is_none()
+    }
+
+    fn stall(&mut self, error: &io::Error) {
+        let errno = error.raw_os_error().unwrap_or(libc::EIO);
+        self.stalled = Some(Stall { since: Instant::now(), errno });
+    }
+
+    /// On failure says how much was written all the same.
+    fn write_output(&mut self, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
+        let mut written = 0;
+        while written < bytes.len() {
+            if let Some(error) = failpoint::error("read.before_write") {
+                return Err((written, error));
+            }
+            match self.out.write_at(&bytes[written..], self.end) {
+                Ok(n) => {
+                    written += n;
+                    self.end += n as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err((written, error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_records(&mut self) -> io::Result<()> {
+        while !self.records.is_empty() {
+            match self.events.write_at(&self.records, self.events_len) {
+                Ok(n) => {
+                    self.events_len += n as u64;
+                    self.records.drain(..n);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Once more than `keep` is kept, drops the oldest down to fifteen sixteenths of it.
+    fn drop_oldest(&mut self) {
+        if self.end - self.first <= self.keep || self.can_drop == Some(false) {
+            return;
+        }
+        let slice = (self.keep / SLICES).max(BLOCK);
+        let target = self.end.saturating_sub(self.keep.saturating_sub(slice));
+        let target = target.next_multiple_of(BLOCK).min(self.end);
+        if !self.can_punch() {
+            return;
+        }
+        // Announced first, so that no reader takes the zeros of a hole for output.
+        if self.events.write_all_at(&format::first_slot(target), FIRST_AT).is_err() {
+            return;
+        }
+        let (from, len) = (self.first, target - self.first);
+        self.first = target;
+        let _ = fallocate(&self.out, PUNCH, from, len);
+    }
+
+    /// Asks once, by punching where nothing is.
+    fn can_punch(&mut self) -> bool {
+        let out = &self.out;
+        let beyond = self.end.next_multiple_of(BLOCK) + BLOCK;
+        *self.can_drop.get_or_insert_with(|| {
+            !matches!(fallocate(out, PUNCH, beyond, BLOCK), Err(Errno::OPNOTSUPP | Errno::NOSYS))
+        })
+    }
+}
+
+const PUNCH: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
+
+/// Where the sound records of a file end.
+fn sound_length(events: &File) -> io::Result<u64> {
+    let read = super::read::Events::read(events)?;
+    if let Some(damage) = read.damage {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, damage));
+    }
+    Ok(read.sound)
+}
+
+/// Wall clock, nanoseconds since 1970.
+#[must_use]
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, crate::plan::nanos)
+}

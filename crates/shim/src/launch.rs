@@ -1,0 +1,196 @@
+//! Starting a holder and handing it the plan.
+//!
+//! A shim is started with nothing but one socket, its standard input. The plan comes through it, and with the plan the
+//! descriptors of everything it speaks of. That makes a shim that waits for its plan a ready-made spare: it knows nothing
+//! yet, holds nothing, and leaves by itself when whoever started it is gone.
+
+use crate::hold::{Handover, Place, hold};
+use crate::plan::Plan;
+use crate::spawn::{Stage, StartError};
+use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
+use crate::wire::message::Reply;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long a shim may take to answer its plan. It does so within milliseconds; the limit is for a machine in trouble.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The descriptors that travel with a plan, in this order.
+#[derive(Debug)]
+pub struct Descriptors {
+    /// The working directory.
+    pub cwd: OwnedFd,
+    /// The journal's records, with the lock.
+    pub events: File,
+    /// The journal's output.
+    pub out: File,
+    /// The control socket, listening.
+    pub listener: UnixListener,
+}
+
+const TRAVELLING: usize = 4;
+
+/// Why there is no running command.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The shim program could not be started.
+    #[error("cannot start the shim {path}: {source}")]
+    Shim {
+        /// Where it was looked for.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The shim was started and did not answer.
+    #[error("the shim did not answer: {0}")]
+    Silent(io::Error),
+    /// The command could not be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+/// A holder that waits for its plan.
+#[derive(Debug)]
+pub struct Idle {
+    socket: UnixStream,
+}
+
+/// A command that runs, and the connection that owns it.
+#[derive(Debug)]
+pub struct Launched {
+    /// The command's process id.
+    pub pid: u32,
+    /// The owner's connection, a control connection like any other.
+    pub owner: UnixStream,
+}
+
+/// A command that starts a shim, and the shim's waiting for its plan once it is started.
+///
+/// The shim is a child of whoever starts it, and must be waited for like any other: many containers have a process 1
+/// that never collects orphans. It takes no harm when its parent goes away.
+pub fn shim(path: &Path) -> io::Result<(Command, Idle)> {
+    let (ours, theirs) = pair()?;
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts shims")]
+    let mut command = Command::new(path);
+    // An empty environment: what the program that starts shims has in its own is nobody's business here.
+    command.env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok((command, Idle { socket: ours }))
+}
+
+impl Idle {
+    /// Gives the shim its plan and waits until the command runs or is known not to.
+    pub fn hold(mut self, plan: &Plan, descriptors: &Descriptors) -> Result<Launched, LaunchError> {
+        send_plan(&mut self.socket, plan, descriptors).map_err(LaunchError::Silent)?;
+        await_start(self.socket)
+    }
+}
+
+/// Holds the terminal on a thread of this process.
+pub fn hold_on_thread(plan: Plan, descriptors: Descriptors) -> Result<Launched, LaunchError> {
+    let (ours, creator) = pair().map_err(LaunchError::Silent)?;
+    let Descriptors { cwd, events, out, listener } = descriptors;
+    let name = format!("wharf-{}", plan.id.get(..8).unwrap_or(&plan.id));
+    let handover = Handover { plan, cwd, events, out, listener, creator };
+    std::thread::Builder::new()
+        .name(name)
+        .spawn(move || hold(handover, Place::Thread))
+        .map_err(LaunchError::Silent)?;
+    await_start(ours)
+}
+
+fn pair() -> io::Result<(UnixStream, UnixStream)> {
+    let (a, b) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    Ok((a.into(), b.into()))
+}
+
+fn await_start(mut socket: UnixStream) -> Result<Launched, LaunchError> {
+    match read_reply(&mut socket).map_err(LaunchError::Silent)? {
+        Reply::Started { pid } => Ok(Launched { pid, owner: socket }),
+        Reply::NotStarted { stage, errno } => {
+            let stage = Stage::from_number(stage).unwrap_or(Stage::Exec);
+            Err(StartError { stage, errno }.into())
+        }
+        other => Err(LaunchError::Silent(io::Error::other(format!("unexpected answer {other:?}")))),
+    }
+}
+
+fn read_reply(socket: &mut UnixStream) -> io::Result<Reply> {
+    socket.set_read_timeout(Some(PATIENCE))?;
+    let mut deframer = Deframer::new(MAX_FRAME);
+    let mut bytes = [0; 4096];
+    loop {
+        if let Some(body) = deframer.next_frame().map_err(io::Error::other)? {
+            socket.set_read_timeout(None)?;
+            return Reply::decode(body).map(|(_, reply)| reply).map_err(io::Error::other);
+        }
+        match socket.read(&mut bytes) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => deframer.push(&bytes[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn send_plan(socket: &mut UnixStream, plan: &Plan, with: &Descriptors) -> io::Result<()> {
+    let message = frame(&plan.encode());
+    let fds = [with.cwd.as_fd(), with.events.as_fd(), with.out.as_fd(), with.listener.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TRAVELLING))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+    let sent = sendmsg(&*socket, &[IoSlice::new(&message)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    socket.write_all(&message[sent..])
+}
+
+/// The shim's side: waits for the plan. `None` if whoever started the shim is gone without sending one.
+pub fn receive(mut creator: UnixStream) -> io::Result<Option<Handover>> {
+    let mut bytes = vec![0; 64 * 1024];
+    let mut fds = Vec::new();
+    let mut deframer = Deframer::new(MAX_PLAN);
+    loop {
+        let n = receive_some(&mut creator, &mut bytes, &mut fds)?;
+        if n == 0 {
+            return Ok(None);
+        }
+        deframer.push(&bytes[..n]);
+        if let Some(body) = deframer.next_frame().map_err(io::Error::other)? {
+            let plan = Plan::decode(body).map_err(io::Error::other)?;
+            return unpack(plan, fds, creator).map(Some);
+        }
+    }
+}
+
+fn receive_some(socket: &mut UnixStream, bytes: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TRAVELLING))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let into = &mut [IoSliceMut::new(bytes)];
+        match recvmsg(&*socket, into, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => break other?,
+        }
+    };
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(arrived) = message {
+            fds.extend(arrived);
+        }
+    }
+    Ok(received.bytes)
+}
+
+fn unpack(plan: Plan, fds: Vec<OwnedFd>, creator: UnixStream) -> io::Result<Handover> {
+    let fds: [OwnedFd; TRAVELLING] =
+        fds.try_into().map_err(|_| io::Error::other("the plan came without its descriptors"))?;
+    let [cwd, events, out, listener] = fds;
+    Ok(Handover { plan, cwd, events: events.into(), out: out.into(), listener: listener.into(), creator })
+}

@@ -1,0 +1,152 @@
+//! From a plan to a process that waits at the barrier, and from there to a running command.
+//!
+//! Nothing here knows the journal or the control socket. The one thing that surprises: the command's process exists,
+//! complete with its terminal, session and directory, before anybody lets it execute anything.
+
+mod child;
+mod error;
+pub(crate) mod pty;
+
+pub use error::{Stage, StartError};
+
+use crate::plan::{Io, PipeInput, Plan};
+use rustix::fs::{Mode, OFlags};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Pid;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// The holder's side of a command's input and output.
+#[derive(Debug)]
+pub struct Ends {
+    /// Where its output is read: a pipe, or the PTY's master.
+    pub output: OwnedFd,
+    /// Where its input is written, if it is not the same descriptor as the output.
+    pub input: Input,
+    /// The PTY's other side. Held open so that a program which closes its terminal for a while
+    /// is not mistaken for one that is done with it.
+    pub slave: Option<OwnedFd>,
+}
+
+/// Where input goes.
+#[derive(Debug)]
+pub enum Input {
+    /// Nowhere: the command reads end of file.
+    Closed,
+    /// To a pipe of its own.
+    Pipe(OwnedFd),
+    /// To the PTY's master.
+    Pty,
+}
+
+/// A process that waits at the barrier.
+#[derive(Debug)]
+pub struct Waiting {
+    /// Its process id.
+    pub pid: Pid,
+    /// Its handle, valid also after the id has been used anew.
+    pub pidfd: OwnedFd,
+    /// The holder's side of its descriptors.
+    pub ends: Ends,
+    go: OwnedFd,
+    failed: OwnedFd,
+}
+
+/// A process that has executed its program.
+#[derive(Debug)]
+pub struct Running {
+    /// Its process id, which is also its group's and its session's.
+    pub pid: Pid,
+    /// Its handle.
+    pub pidfd: OwnedFd,
+    /// The holder's side of its descriptors.
+    pub ends: Ends,
+}
+
+/// Makes the process. It does not run the command before [`Waiting::let_go`].
+pub fn prepare(plan: &Plan, cwd: BorrowedFd<'_>, cgroup: Option<BorrowedFd<'_>>) -> Result<Waiting, StartError> {
+    let (ends, theirs) = connect(plan.io)?;
+    let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
+    let (failed, fail) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
+    let (wait, go, fail) = (high(wait)?, high(go)?, high(fail)?);
+    let setup = child::Setup {
+        input: theirs.input.as_fd(),
+        output: theirs.output.as_fd(),
+        terminal: matches!(plan.io, Io::Pty(_)),
+        cwd,
+        wait: wait.as_fd(),
+        go: go.as_fd(),
+        fail: fail.as_fd(),
+    };
+    let (pid, pidfd) = child::fork(&setup, plan, cgroup)?;
+    Ok(Waiting { pid, pidfd, ends, go, failed })
+}
+
+impl Waiting {
+    /// Opens the barrier and waits until the program is executed or has failed to be.
+    pub fn let_go(self) -> Result<Running, StartError> {
+        let Self { pid, pidfd, ends, go, failed } = self;
+        // The process may already have failed and left: then there is nobody to read this.
+        let _ = rustix::io::write(&go, &[1]);
+        drop(go);
+        match child::read_failure(&failed) {
+            None => Ok(Running { pid, pidfd, ends }),
+            Some(error) => {
+                child::reap(pid);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The command's side of its descriptors.
+struct Theirs {
+    input: OwnedFd,
+    output: OwnedFd,
+}
+
+fn connect(io: Io) -> Result<(Ends, Theirs), StartError> {
+    match io {
+        Io::Pty(size) => {
+            let (master, slave) = pty::open(size)?;
+            let dup = || rustix::io::fcntl_dupfd_cloexec(&slave, FIRST_FREE).map_err(Stage::Pty.failed());
+            let theirs = Theirs { input: dup()?, output: dup()? };
+            Ok((Ends { output: master, input: Input::Pty, slave: Some(slave) }, theirs))
+        }
+        Io::Pipe(input) => {
+            let (output, their_output) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
+            unblock(&output)?;
+            let (input, their_input) = match input {
+                PipeInput::Empty => (Input::Closed, null()?),
+                PipeInput::Open => {
+                    let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
+                    unblock(&ours)?;
+                    (Input::Pipe(ours), theirs)
+                }
+            };
+            let theirs = Theirs { input: high(their_input)?, output: high(their_output)? };
+            Ok((Ends { output, input, slave: None }, theirs))
+        }
+    }
+}
+
+/// The first descriptor that is not a standard one.
+const FIRST_FREE: i32 = 3;
+
+/// A program that embeds this may have closed its own standard descriptors; what then lands on their numbers would be
+/// overwritten while the child connects its own.
+fn high(fd: OwnedFd) -> Result<OwnedFd, StartError> {
+    if fd.as_raw_fd() >= FIRST_FREE {
+        return Ok(fd);
+    }
+    rustix::io::fcntl_dupfd_cloexec(&fd, FIRST_FREE).map_err(Stage::Descriptors.failed())
+}
+
+/// Only our end: the two ends of a pipe are separate open files, and the command's stays as programs expect it.
+fn unblock(fd: &OwnedFd) -> Result<(), StartError> {
+    rustix::fs::fcntl_setfl(fd, OFlags::NONBLOCK).map_err(Stage::Pipe.failed())
+}
+
+fn null() -> Result<OwnedFd, StartError> {
+    rustix::fs::open(c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(Stage::Pipe.failed())
+}

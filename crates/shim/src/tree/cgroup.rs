@@ -1,0 +1,138 @@
+//! A cgroup for one terminal: the kernel's own list of who belongs to it, and a kill that no fork can outrun.
+//!
+//! Only the core files of cgroup v2 are used (`cgroup.procs`, `cgroup.kill`), which need no controller. Where this
+//! process may not make a group under its own, there is none and the sweep of descendants does the work.
+
+use super::proc::{self, Process};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// A group that exists and that this process made.
+#[derive(Debug)]
+pub struct Cgroup {
+    path: PathBuf,
+    dir: OwnedFd,
+}
+
+/// Where this process may make groups; `None` if nowhere.
+#[must_use]
+pub fn parent() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let parent = locate(&mounts, &own)?;
+    let writable = rustix::fs::access(&parent, rustix::fs::Access::WRITE_OK).is_ok();
+    let kills = parent.join("cgroup.kill").exists() || is_root_group(&parent);
+    (writable && kills).then_some(parent)
+}
+
+/// The root group has no `cgroup.kill` of its own, but its children have.
+fn is_root_group(path: &Path) -> bool {
+    !path.join("cgroup.type").exists() && path.join("cgroup.procs").exists()
+}
+
+/// The pure part: mount table and own membership → the own group's directory.
+fn locate(mounts: &str, own: &str) -> Option<PathBuf> {
+    let inside = own.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let mount = mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        right.starts_with("cgroup2 ").then(|| left.split(' ').nth(4))?
+    })?;
+    // A path from outside this namespace begins with `/..`: then the group cannot be named from here.
+    if inside.starts_with("/..") {
+        return None;
+    }
+    Some(Path::new(mount).join(inside.trim_start_matches('/')))
+}
+
+impl Cgroup {
+    /// Makes the group for a terminal.
+    pub fn make(parent: &Path, id: &str) -> io::Result<Self> {
+        let path = parent.join(format!("wharf-{id}"));
+        fs::create_dir(&path)?;
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        match rustix::fs::open(&path, flags, Mode::empty()) {
+            Ok(dir) => Ok(Self { path, dir }),
+            Err(error) => {
+                let _ = fs::remove_dir(&path);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The descriptor that clone3 takes.
+    #[must_use]
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.dir.as_fd()
+    }
+
+    /// Its absolute path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Everything in it and below it is killed, at once and whatever it forks meanwhile.
+    pub fn kill(&self) {
+        let _ = kill(&self.path);
+    }
+
+    /// Removes it, if nobody is left in it.
+    pub fn remove(&self) {
+        let _ = remove(&self.path);
+    }
+}
+
+/// Kills everything in a group by its path.
+pub fn kill(path: &Path) -> io::Result<()> {
+    fs::write(path.join("cgroup.kill"), "1")
+}
+
+/// Removes a group and those that the command made below it.
+pub fn remove(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)?.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let _ = remove(&entry.path());
+        }
+    }
+    rustix::fs::unlinkat(rustix::fs::CWD, path, AtFlags::REMOVEDIR).map_err(io::Error::from)
+}
+
+/// The living processes in a group and below it.
+#[must_use]
+pub fn members(path: &Path) -> Vec<Process> {
+    let pids = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    let mut found: Vec<Process> =
+        pids.lines().filter_map(|pid| proc::look(pid.parse().ok()?)).filter(|p| !p.is_zombie()).collect();
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(members(&entry.path()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_group_is_found_in_both_layouts() {
+        let unified = "30 24 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n";
+        let hybrid = "31 24 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                      32 24 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+        let user = "0::/user.slice/user-1000.slice/user@1000.service/app.slice\n";
+        assert_eq!(
+            locate(unified, user).unwrap(),
+            Path::new("/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice")
+        );
+        assert_eq!(
+            locate(hybrid, "4:memory:/x\n0::/\n").unwrap(),
+            Path::new("/sys/fs/cgroup/unified")
+        );
+        assert_eq!(locate(unified, "0::/../outside\n"), None);
+        assert_eq!(locate("", user), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! What `/proc` says of processes.
+
+use super::Identity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::fs;
+use std::os::fd::OwnedFd;
+
+/// One process as it was when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// Its parent's number.
+    pub parent: i32,
+    /// Its process group.
+    pub group: i32,
+    /// The kernel's letter for its state.
+    pub state: char,
+    /// When it was started, in clock ticks since boot.
+    pub ticks: u64,
+}
+
+impl Process {
+    /// Number and start time, which name it for as long as the machine runs.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        (self.pid, self.ticks)
+    }
+
+    /// Dead, and only not yet waited for.
+    #[must_use]
+    pub fn is_zombie(&self) -> bool {
+        matches!(self.state, 'Z' | 'X')
+    }
+}
+
+/// Every process that can be seen.
+#[must_use]
+pub fn all() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter_map(look).collect()
+}
+
+/// One process, if it is there.
+#[must_use]
+pub fn look(pid: i32) -> Option<Process> {
+    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// A `stat` line. The name stands in parentheses and may itself contain any byte, parentheses too,
+/// so the fields are counted from the last one.
+fn parse(stat: &[u8]) -> Option<Process> {
+    let open = stat.iter().position(|b| *b == b'(')?;
+    let close = stat.iter().rposition(|b| *b == b')')?;
+    let pid = std::str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
+    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    Some(Process {
+        pid,
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        ticks: fields.get(19)?.parse().ok()?,
+    })
+}
+
+/// A handle to exactly the process that was seen, or nothing.
+///
+/// A number can be used anew between looking and opening. But once the handle is open, it stays with its process; so if
+/// the number still shows the same start time and the handle's process still lives, they are the same.
+#[must_use]
+pub fn open(process: &Process) -> Option<OwnedFd> {
+    let handle = pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok()?;
+    let same = look(process.pid)?.identity() == process.identity();
+    (same && !has_exited(&handle)).then_some(handle)
+}
+
+/// Whether the process behind a handle is dead.
+#[must_use]
+pub fn has_exited(handle: &OwnedFd) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&now)) == Ok(1)
+}
+
+/// How many of the processes have a descriptor open on `target`, as `/proc/PID/fd` links name it.
+/// A process that may not be looked into does not count.
+#[must_use]
+pub fn holding(processes: &[Process], target: &str) -> usize {
+    let holds = |p: &&Process| {
+        fs::read_dir(format!("/proc/{}/fd", p.pid)).is_ok_and(|mut fds| {
+            fds.any(|fd| {
+                fd.and_then(|fd| fs::read_link(fd.path())).is_ok_and(|link| link.as_os_str() == target)
+            })
+        })
+    };
+    processes.iter().filter(holds).count()
+}
+
+/// The name under which a descriptor of this process is seen in `/proc`.
+#[must_use]
+pub fn name_of(fd: i32) -> Option<String> {
+    fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.into_os_string().into_string().ok()
+}
+
+/// Which boot of the machine this is.
+#[must_use]
+pub fn boot() -> [u8; 16] {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: Vec<u8> =
+        text.chars().filter_map(|c| c.to_digit(16)).filter_map(|d| u8::try_from(d).ok()).collect();
+    let mut boot = [0; 16];
+    for (byte, pair) in boot.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = pair[0] << 4 | pair[1];
+    }
+    boot
+}
+
+/// Whether a process ignores a signal.
+#[must_use]
+pub fn ignores(pid: i32, signal: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (signal - 1)) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_and_spaces_confuses_nobody() {
+        let line = b"42 (a) R 1 (b)) S 7 40 40 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 11 12\n";
+        let seen = Process { pid: 42, parent: 7, group: 40, state: 'S', ticks: 98765 };
+        assert_eq!(parse(line), Some(seen));
+    }
+
+    #[test]
+    fn this_process_is_seen_as_it_is() {
+        let me = look(std::process::id() as i32).unwrap();
+        assert_eq!(me.parent, std::os::unix::process::parent_id() as i32);
+        assert!(open(&me).is_some());
+        let impostor = Process { ticks: me.ticks + 1, ..me };
+        assert!(open(&impostor).is_none(), "a number with another start time is another process");
+    }
+
+    #[test]
+    fn the_boot_has_an_id() {
+        assert_ne!(boot(), [0; 16]);
+        assert_eq!(boot(), boot());
+    }
+}
