@@ -19,7 +19,9 @@ pub enum OpenError {
         source: io::Error,
     },
     /// A directory that others may write or read, or that is somebody else's.
-    #[error("{path} must belong to you and be closed to others (mode 0700); it has owner {uid} and mode {mode:04o}")]
+    #[error(
+        "{path} must belong to you and be closed to others (mode 0700); it has owner {uid} and mode {mode:04o}"
+    )]
     Unsafe {
         /// Which.
         path: PathBuf,
@@ -39,6 +41,9 @@ pub enum CreateError {
     /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// There is a terminal of that name, or somebody is just making one.
+    #[error("there is a terminal of that name already")]
+    Taken,
     /// The terminal's files could not be made.
     #[error("cannot make the terminal's files: {0}")]
     Files(#[from] io::Error),
@@ -50,15 +55,29 @@ impl CreateError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Spec(error) => error.code(),
+            Self::Taken => "id_taken",
             Self::Launch(LaunchError::Start(error)) => error.code(),
-            Self::Launch(LaunchError::Shim { .. }) => "no_shim",
-            Self::Launch(LaunchError::Silent(_)) => "shim_silent",
-            Self::Files(error) => match error.raw_os_error() {
-                Some(28 | 122) => "disk_full",
-                Some(23 | 24) => "limit",
-                _ => "files",
-            },
+            Self::Launch(LaunchError::Shim { source, .. }) => limit_or(source, "no_shim"),
+            Self::Launch(LaunchError::Silent(error) | LaunchError::Gone(error)) => {
+                limit_or(error, "shim_silent")
+            }
+            Self::Files(error) => limit_or(error, "files"),
         }
+    }
+}
+
+/// Limits of the system have words of their own, wherever they are met.
+fn limit_or(error: &io::Error, otherwise: &'static str) -> &'static str {
+    // A read that waited too long says EAGAIN as well, and is no limit.
+    if matches!(error.kind(), io::ErrorKind::WouldBlock) && otherwise == "shim_silent" {
+        return otherwise;
+    }
+    match error.raw_os_error() {
+        // ENOSPC, EDQUOT.
+        Some(28 | 122) => "disk_full",
+        // EAGAIN (processes), ENOMEM, ENFILE, EMFILE.
+        Some(11 | 12 | 23 | 24) => "limit",
+        _ => otherwise,
     }
 }
 

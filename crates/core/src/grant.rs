@@ -179,7 +179,7 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, SpecError> {
 
 impl Grant {
     /// The plan for the holder, in a terminal of that id.
-    pub(crate) fn plan(&self, id: &str, cgroup: Option<PathBuf>) -> Result<Plan, SpecError> {
+    pub(crate) fn plan(&self, id: &str) -> Result<Plan, SpecError> {
         let spec = &self.spec;
         let mut env = self.env.clone();
         // By this a process knows its terminal, and by this it is found again if its holder dies.
@@ -204,7 +204,6 @@ impl Grant {
             },
             grace: spec.grace,
             on_owner_exit: spec.on_owner_exit,
-            cgroup,
         })
     }
 }

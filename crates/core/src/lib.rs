@@ -44,7 +44,7 @@ pub use grant::{Grant, SpecError, unrestricted};
 pub use id::TerminalId;
 pub use screen::Screen;
 pub use spec::{OnOwnerExit, Size, Spec};
-pub use store::{Dirs, Found, Holder, Meta, Retention, Store, Tidied};
+pub use store::{Dirs, Found, Holder, Meta, Retention, Spares, Store, Tidied};
 pub use terminal::{Input, Look, Phase, Reader, Step, Terminal};
 pub use text::{Decoder, Tail, tail};
 pub use wharf_shim::journal::format::Damage;

@@ -54,10 +54,7 @@ pub(crate) enum SpecIo {
 
 impl Spec {
     /// A program with its arguments; no shell reads them.
-    pub fn argv<A: Into<OsString>>(
-        program: impl Into<OsString>,
-        args: impl IntoIterator<Item = A>,
-    ) -> Self {
+    pub fn argv<A: Into<OsString>>(program: impl Into<OsString>, args: impl IntoIterator<Item = A>) -> Self {
         let args = args.into_iter().map(Into::into).collect();
         Self::new(Command::Argv { program: program.into(), args })
     }
@@ -101,10 +98,7 @@ impl Spec {
 
     /// Adds many variables.
     #[must_use]
-    pub fn envs<N: Into<OsString>, V: Into<OsString>>(
-        self,
-        pairs: impl IntoIterator<Item = (N, V)>,
-    ) -> Self {
+    pub fn envs<N: Into<OsString>, V: Into<OsString>>(self, pairs: impl IntoIterator<Item = (N, V)>) -> Self {
         pairs.into_iter().fold(self, |spec, (name, value)| spec.env(name, value))
     }
 
@@ -159,7 +153,8 @@ impl Spec {
         self
     }
 
-    /// What happens when the program that created it goes away. Killed, if not said.
+    /// What happens when its owner goes away: the store that created it, with all its handles, or the whole program.
+    /// Killed, if not said.
     #[must_use]
     pub fn on_owner_exit(mut self, what: OnOwnerExit) -> Self {
         self.on_owner_exit = what;

@@ -8,7 +8,7 @@ use crate::hold::{Handover, Place, hold};
 use crate::plan::Plan;
 use crate::spawn::{Stage, StartError};
 use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
-use crate::wire::message::Reply;
+use crate::wire::message::{Reply, Request};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
@@ -18,6 +18,7 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -51,6 +52,9 @@ pub enum LaunchError {
         /// What the system said.
         source: io::Error,
     },
+    /// The shim that waited for a plan is not there any more; it has seen nothing of this one.
+    #[error("the waiting shim is gone: {0}")]
+    Gone(io::Error),
     /// The shim was started and did not answer.
     #[error("the shim did not answer: {0}")]
     Silent(io::Error),
@@ -74,23 +78,26 @@ pub struct Launched {
     pub owner: UnixStream,
 }
 
-/// A command that starts a shim, and the shim's waiting for its plan once it is started.
+/// A command that starts a shim, which may make a cgroup under `cgroup_parent`, and the shim's waiting for its plan once it is started.
 ///
 /// The shim is a child of whoever starts it, and must be waited for like any other: many containers have a process 1
 /// that never collects orphans. It takes no harm when its parent goes away.
-pub fn shim(path: &Path) -> io::Result<(Command, Idle)> {
+pub fn shim(path: &Path, cgroup_parent: Option<&Path>) -> io::Result<(Command, Idle)> {
     let (ours, theirs) = pair()?;
     #[expect(clippy::disallowed_methods, reason = "the one place that starts shims")]
     let mut command = Command::new(path);
+    // A program that serves as its own shim knows by this name what it is started for.
+    command.arg0("wharf-shim");
     // An empty environment: what the program that starts shims has in its own is nobody's business here.
     command.env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(cgroup_parent);
     Ok((command, Idle { socket: ours }))
 }
 
 impl Idle {
     /// Gives the shim its plan and waits until the command runs or is known not to.
     pub fn hold(mut self, plan: &Plan, descriptors: &Descriptors) -> Result<Launched, LaunchError> {
-        send_plan(&mut self.socket, plan, descriptors).map_err(LaunchError::Silent)?;
+        send_plan(&mut self.socket, plan, descriptors).map_err(LaunchError::Gone)?;
         await_start(self.socket)
     }
 }
@@ -103,7 +110,7 @@ pub fn hold_on_thread(plan: Plan, descriptors: Descriptors) -> Result<Launched, 
     let handover = Handover { plan, cwd, events, out, listener, creator };
     std::thread::Builder::new()
         .name(name)
-        .spawn(move || hold(handover, Place::Thread))
+        .spawn(move || hold(handover, Place::Thread, None))
         .map_err(LaunchError::Silent)?;
     await_start(ours)
 }
@@ -114,7 +121,13 @@ fn pair() -> io::Result<(UnixStream, UnixStream)> {
 }
 
 fn await_start(mut socket: UnixStream) -> Result<Launched, LaunchError> {
-    match read_reply(&mut socket).map_err(LaunchError::Silent)? {
+    let reply = read_reply(&mut socket).map_err(|error| {
+        // Should it come to life again, it is told to end what nobody waits for any more.
+        let kill = Request::Kill { grace_ms: Some(0), author: "creator".to_owned() };
+        let _ = socket.write_all(&frame(&kill.encode(1)));
+        LaunchError::Silent(error)
+    });
+    match reply? {
         Reply::Started { pid } => Ok(Launched { pid, owner: socket }),
         Reply::NotStarted { stage, errno } => {
             let stage = Stage::from_number(stage).unwrap_or(Stage::Exec);

@@ -11,6 +11,7 @@ pub mod hold;
 pub mod journal;
 pub mod launch;
 pub mod plan;
+pub mod probe;
 mod shim;
 pub mod signal;
 pub mod spawn;

@@ -4,15 +4,13 @@
 //! beside it as descriptors. The shim carries it out and decides nothing.
 
 use crate::wire::value::{DecodeError, Reader, Writer};
-use std::ffi::{CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::ffi::CString;
 use std::time::Duration;
 
 /// What to run, how to hold it, and when to end it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The terminal's id, for the cgroup's name.
+    /// The terminal's id, which the command's environment carries too.
     pub id: String,
     /// The file to execute: an absolute path, so that nothing is searched for after the decision.
     pub program: CString,
@@ -28,8 +26,6 @@ pub struct Plan {
     pub grace: Duration,
     /// What the owner's death means.
     pub on_owner_exit: OnOwnerExit,
-    /// The cgroup under which the terminal gets its own; `None` where none can be made.
-    pub cgroup: Option<PathBuf>,
 }
 
 /// How a command's standard descriptors are connected.
@@ -140,7 +136,6 @@ impl Plan {
         w.maybe_u64(limits.time.map(nanos)).maybe_u64(limits.idle.map(nanos));
         w.maybe_u64(limits.output).u64(limits.keep);
         w.u64(nanos(self.grace)).u8(self.on_owner_exit.code());
-        w.bytes(self.cgroup.as_ref().map_or(&[], |path| path.as_os_str().as_bytes()));
         w.into_bytes()
     }
 
@@ -169,10 +164,6 @@ impl Plan {
             },
             grace: Duration::from_nanos(r.u64()?),
             on_owner_exit: OnOwnerExit::from_code(r.u8()?)?,
-            cgroup: match r.bytes()? {
-                [] => None,
-                path => Some(PathBuf::from(OsStr::from_bytes(path))),
-            },
         };
         r.done()?;
         Ok(plan)
@@ -203,14 +194,9 @@ mod tests {
             argv: vec![c"sh".into(), c"-c".into(), c"echo \xff".into()],
             env: vec![c"A=b".into()],
             io: Io::Pty(Size { cols: 100, rows: 30 }),
-            limits: Limits {
-                time: Some(Duration::from_millis(1500)),
-                output: Some(9),
-                ..Limits::default()
-            },
+            limits: Limits { time: Some(Duration::from_millis(1500)), output: Some(9), ..Limits::default() },
             grace: Duration::ZERO,
             on_owner_exit: OnOwnerExit::Kill,
-            cgroup: Some("/sys/fs/cgroup".into()),
         };
         assert_eq!(Plan::decode(&plan.encode()), Ok(plan));
     }

@@ -1,31 +1,50 @@
 //! The life of a shim process before it holds anything: leave the family, keep nothing, wait for the plan.
 
-use crate::hold::{Place, hold};
+use crate::hold::{self, Place};
 use crate::launch;
+use crate::tree::cgroup::Cgroup;
 use std::io::IsTerminal;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::ExitCode;
+use std::path::Path;
 
-/// What the `wharf-shim` program does. Also called by programs that serve as their own shim.
+/// Exit codes of a shim. Nobody but its parent's `wait` sees them.
+const SUCCESS: u8 = 0;
+const FAILURE: u8 = 1;
+const USAGE: u8 = 2;
+
+/// What the `wharf-shim` program does, and its exit code. Also called by programs that serve as their own shim.
+/// `cgroup_parent` is its one argument: where it may make a cgroup.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(cgroup_parent: Option<&Path>) -> u8 {
+    close_inherited();
     let Some(creator) = creator() else {
         explain();
-        return ExitCode::from(2);
+        return USAGE;
     };
-    close_inherited();
+    hold::wait::hear_of_children();
+    hold::wait::ignore_file_size_signal();
     if detach().is_err() {
-        return ExitCode::FAILURE;
+        return FAILURE;
     }
+    // Made before the plan is there: it needs nothing of it, and a shim that waits has the time.
+    let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(parent).ok());
     match launch::receive(creator) {
         Ok(Some(handover)) => {
-            hold(handover, Place::Process);
-            ExitCode::SUCCESS
+            hold::hold(handover, Place::Process, cgroup);
+            SUCCESS
         }
-        Ok(None) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+        Ok(None) => leave(cgroup, SUCCESS),
+        Err(_) => leave(cgroup, FAILURE),
     }
+}
+
+/// Never got a plan.
+fn leave(cgroup: Option<Cgroup>, code: u8) -> u8 {
+    if let Some(cgroup) = cgroup {
+        cgroup.remove();
+    }
+    code
 }
 
 /// The socket that is our standard input; nothing if somebody started this by hand.
@@ -53,9 +72,8 @@ fn explain() {
 
 /// Close-on-exec is the rule, but a program that embeds wharf may have broken it.
 fn close_inherited() {
-    // The socket is the lowest free number after the standard ones: all above it are strangers.
-    // SAFETY: nothing in this young process has opened anything above descriptor 3.
-    unsafe { libc::syscall(libc::SYS_close_range, 4u32, u32::MAX, 0u32) };
+    // SAFETY: this young process has opened nothing itself; the standard descriptors stay.
+    unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, 0u32) };
 }
 
 /// Out of the session, the process group and the terminal of whoever started this, and into the role of the process

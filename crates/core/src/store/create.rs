@@ -5,52 +5,66 @@
 
 use super::meta::Meta;
 use super::{Holder, Store};
-use crate::error::CreateError;
+use crate::error::{CreateError, ReadError};
 use crate::grant::Grant;
 use crate::id::TerminalId;
 use crate::spec::OnOwnerExit;
 use crate::terminal::Terminal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FlockOperation;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use wharf_shim::failpoint;
 use wharf_shim::journal::{EVENTS, META, OUT};
 use wharf_shim::launch::{self, Descriptors, Idle, LaunchError, Launched};
 
 impl Store {
-    pub(super) fn create_blocking(&self, grant: Grant) -> Result<Terminal, CreateError> {
-        let id = TerminalId::random()?;
-        let made = self.make(&id, grant);
-        if made.is_err() {
-            // Whatever came into being goes; if that fails too, tidying will find it.
-            let _ = fs::remove_dir_all(self.hidden(&id));
-            let _ = self.remove(&id);
+    pub(super) fn create_blocking(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
+        let made = self.make(id, grant);
+        if self.shared.keep_spare {
+            let store = self.clone();
+            tokio::task::spawn_blocking(move || store.prepare_spare());
         }
         made
     }
 
     fn make(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
-        let plan = grant.plan(id.as_str(), self.shared.cgroup.clone())?;
+        let plan = grant.plan(id.as_str())?;
         let meta = Meta::new(id, &grant);
-        let (events, out) = self.make_files(id, &meta)?;
-        let listener = UnixListener::bind(self.socket(id))?;
-        fs::rename(self.hidden(id), self.dir(id))?;
+        // Started first: it gets ready while the files are made.
+        let holder = match &self.shared.holder {
+            Holder::Thread => None,
+            Holder::Process(shim) => Some((shim, self.idle_shim(shim)?)),
+        };
+        let mut claim = Claim::new(self, id);
+        let (events, out) = claim.files(&meta)?;
+        let listener = claim.socket()?;
+        claim.name()?;
         failpoint::hit("create.after_files");
+        // Opened before anything runs: if this process has no descriptors left, nothing was started.
+        let terminal = Terminal::open(id.clone(), self).map_err(|error| match error {
+            ReadError::Io(error) => error,
+            other => io::Error::other(other),
+        })?;
         let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
-        let launched = match &self.shared.holder {
-            Holder::Thread => launch::hold_on_thread(plan, descriptors)?,
-            Holder::Process(shim) => self.idle_shim(shim)?.hold(&plan, &descriptors)?,
+        let launched = match holder {
+            None => launch::hold_on_thread(plan, descriptors)?,
+            Some((shim, idle)) => match idle.hold(&plan, &descriptors) {
+                // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
+                Err(LaunchError::Gone(_)) => self.start_shim(shim)?.hold(&plan, &descriptors)?,
+                held => held?,
+            },
         };
         failpoint::hit("create.after_start");
-        if plan_ends_with_owner(grant.spec.on_owner_exit) {
+        claim.keep();
+        if grant.spec.on_owner_exit == OnOwnerExit::Kill {
             self.keep_lease(id, launched);
         }
-        Ok(Terminal::open(id.clone(), self).map_err(io::Error::other)?)
+        Ok(terminal)
     }
 
     /// A shim that waits for its plan: the spare, or a new one.
@@ -58,23 +72,27 @@ impl Store {
         let spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         match spare {
             Some(idle) => Ok(idle),
-            None => start_shim(shim),
+            None => self.start_shim(shim),
         }
     }
 
-    fn hidden(&self, id: &TerminalId) -> std::path::PathBuf {
-        self.shared.terminals.join(format!(".new-{id}"))
+    /// Starts a shim and sees to it that it is waited for when it ends.
+    fn start_shim(&self, path: &Path) -> Result<Idle, LaunchError> {
+        let failed = |source| LaunchError::Shim { path: path.display().to_string(), source };
+        let (command, idle) = launch::shim(path, self.shared.cgroup.as_deref()).map_err(failed)?;
+        let mut child = tokio::process::Command::from(command).spawn().map_err(failed)?;
+        tokio::spawn(async move { child.wait().await });
+        Ok(idle)
     }
 
-    fn make_files(&self, id: &TerminalId, meta: &Meta) -> io::Result<(File, File)> {
-        let dir = self.hidden(id);
-        DirBuilder::new().mode(0o700).create(&dir)?;
-        let events = new_file(&dir.join(EVENTS))?;
-        rustix::fs::flock(&events, FlockOperation::NonBlockingLockExclusive)?;
-        failpoint::hit("create.after_lock");
-        let out = new_file(&dir.join(OUT))?;
-        new_file(&dir.join(META))?.write_all(&meta.to_json()?)?;
-        Ok((events, out))
+    /// Gets a spare ready for the next terminal, if one is wanted.
+    fn prepare_spare(&self) {
+        let Holder::Process(shim) = &self.shared.holder else { return };
+        let mut spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.is_none() {
+            // Without one, the next terminal takes a little longer: nothing to report.
+            *spare = self.start_shim(shim).ok();
+        }
     }
 
     fn keep_lease(&self, id: &TerminalId, launched: Launched) {
@@ -93,17 +111,88 @@ impl Store {
     }
 }
 
-fn plan_ends_with_owner(on_exit: OnOwnerExit) -> bool {
-    on_exit == OnOwnerExit::Kill
+/// What one creator has made of a terminal so far, and takes away again unless it is kept. What another creator
+/// of the same name has made is not touched.
+struct Claim<'a> {
+    store: &'a Store,
+    id: &'a TerminalId,
+    hidden: PathBuf,
+    made: Made,
 }
 
-/// Starts a shim and sees to it that it is waited for when it ends.
-fn start_shim(path: &Path) -> Result<Idle, LaunchError> {
-    let failed = |source| LaunchError::Shim { path: path.display().to_string(), source };
-    let (command, idle) = launch::shim(path).map_err(failed)?;
-    let mut child = tokio::process::Command::from(command).spawn().map_err(failed)?;
-    tokio::spawn(async move { child.wait().await });
-    Ok(idle)
+/// How far a creator has come; each step includes those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Made {
+    Nothing,
+    Files,
+    Socket,
+    Name,
+}
+
+impl<'a> Claim<'a> {
+    fn new(store: &'a Store, id: &'a TerminalId) -> Self {
+        let hidden = store.shared.terminals.join(format!(".new-{id}"));
+        Self { store, id, hidden, made: Made::Nothing }
+    }
+
+    /// The directory, out of sight, with the lock taken.
+    fn files(&mut self, meta: &Meta) -> Result<(File, File), CreateError> {
+        DirBuilder::new().mode(0o700).create(&self.hidden).map_err(taken)?;
+        self.made = Made::Files;
+        let events = new_file(&self.hidden.join(EVENTS))?;
+        rustix::fs::flock(&events, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)?;
+        failpoint::hit("create.after_lock");
+        let out = new_file(&self.hidden.join(OUT))?;
+        new_file(&self.hidden.join(META))?.write_all(&meta.to_json()?)?;
+        Ok((events, out))
+    }
+
+    fn socket(&mut self) -> Result<UnixListener, CreateError> {
+        let path = self.store.socket(self.id);
+        let listener = UnixListener::bind(&path).map_err(taken)?;
+        self.made = Made::Socket;
+        // Nobody else can have come in before this: the directory is closed to others.
+        fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        Ok(listener)
+    }
+
+    /// Into sight, in one step; refused by the system if there is a terminal of that name.
+    fn name(&mut self) -> Result<(), CreateError> {
+        fs::rename(&self.hidden, self.store.dir(self.id)).map_err(taken)?;
+        self.made = Made::Name;
+        Ok(())
+    }
+
+    fn keep(mut self) {
+        self.made = Made::Nothing;
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        // If something cannot be removed now, tidying will find it.
+        if self.made == Made::Name {
+            // A holder that died half-way may have started something.
+            let _ = self.store.get(self.id).and_then(Terminal::settled);
+            let _ = self.store.remove(self.id);
+            return;
+        }
+        if self.made >= Made::Socket {
+            let _ = fs::remove_file(self.store.socket(self.id));
+        }
+        if self.made >= Made::Files {
+            let _ = fs::remove_dir_all(&self.hidden);
+        }
+    }
+}
+
+fn taken(error: io::Error) -> CreateError {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::AddrInUse | io::ErrorKind::DirectoryNotEmpty => {
+            CreateError::Taken
+        }
+        _ => CreateError::Files(error),
+    }
 }
 
 fn new_file(path: &Path) -> io::Result<File> {

@@ -25,6 +25,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use wharf_shim::launch::Idle;
 
 /// Where a store keeps things.
@@ -66,6 +67,15 @@ impl Holder {
     }
 }
 
+/// Whether a shim is kept ready. It costs about 100 KB while it waits, and leaves with its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spares {
+    /// No.
+    None,
+    /// One, from the first terminal on.
+    One,
+}
+
 /// A directory of terminals. Cheap to clone; all clones are the same store.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -80,6 +90,7 @@ struct Shared {
     runtime_fd: OwnedFd,
     holder: Holder,
     cgroup: Option<PathBuf>,
+    keep_spare: bool,
     /// A shim that waits for its plan.
     spare: Mutex<Option<Idle>>,
     /// The owner's connections of terminals created here that are to end with this process.
@@ -98,6 +109,12 @@ pub struct Found {
 impl Store {
     /// Opens a store, making its directories if they are not there.
     pub fn open(dirs: Dirs, holder: Holder) -> Result<Self, OpenError> {
+        Self::open_with(dirs, holder, Spares::None)
+    }
+
+    /// As [`Store::open`], for a program that creates many terminals: with a spare, the next one starts without
+    /// waiting for its holder to get ready.
+    pub fn open_with(dirs: Dirs, holder: Holder, spares: Spares) -> Result<Self, OpenError> {
         let terminals = dirs.state.join("terminals");
         for dir in [&dirs.state, &terminals, &dirs.runtime] {
             make_private(dir)?;
@@ -109,17 +126,25 @@ impl Store {
             runtime_fd,
             holder,
             cgroup: wharf_shim::tree::cgroup::parent(),
+            keep_spare: spares == Spares::One,
             spare: Mutex::default(),
             leases: Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Starts what was granted. Returns as soon as the command runs.
+    /// Starts what was granted. Returns as soon as the command runs. If the future is dropped before, nothing is
+    /// left of the terminal.
     pub async fn create(&self, grant: Grant) -> Result<Terminal, CreateError> {
+        self.create_as(TerminalId::random()?, grant).await
+    }
+
+    /// As [`Store::create`], under a name chosen beforehand. Of two creators with one name, one succeeds.
+    pub async fn create_as(&self, id: TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
         let store = self.clone();
-        let task = tokio::task::spawn_blocking(move || store.create_blocking(grant));
-        task.await.map_err(|error| CreateError::Files(io::Error::other(error)))?
+        let task = tokio::task::spawn_blocking(move || store.create_blocking(&id, grant).map(Unclaimed::new));
+        let made = task.await.map_err(|error| CreateError::Files(io::Error::other(error)))?;
+        made.and_then(Unclaimed::claim)
     }
 
     /// The terminal of that name.
@@ -127,13 +152,13 @@ impl Store {
         Terminal::open(id.clone(), self)
     }
 
-    /// All terminals, the oldest first.
+    /// All terminals, the oldest first. Those whose holder died are brought to their end on the way.
     pub fn list(&self) -> io::Result<Vec<Found>> {
         let mut found: Vec<(u64, Found)> = self
             .ids()?
             .into_iter()
             .map(|id| {
-                let terminal = self.get(&id);
+                let terminal = self.get(&id).and_then(Terminal::settled);
                 let created = terminal.as_ref().map_or(0, |t| t.meta().created_ms);
                 (created, Found { id, terminal })
             })
@@ -190,6 +215,30 @@ impl Store {
 
     pub(crate) fn leases(&self) -> MutexGuard<'_, HashMap<TerminalId, UnixStream>> {
         self.shared.leases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A terminal that nobody has got hold of yet: if nobody ever does, it goes.
+struct Unclaimed {
+    terminal: Option<Terminal>,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Unclaimed {
+    fn new(terminal: Terminal) -> Self {
+        Self { terminal: Some(terminal), runtime: tokio::runtime::Handle::current() }
+    }
+
+    fn claim(mut self) -> Result<Terminal, CreateError> {
+        self.terminal.take().ok_or(CreateError::Taken)
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(terminal) = self.terminal.take() {
+            self.runtime.spawn(async move { terminal.release_with(Some(Duration::ZERO)).await });
+        }
     }
 }
 

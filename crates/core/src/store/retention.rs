@@ -1,13 +1,17 @@
 //! How long ended terminals stay, and their removal by whoever passes by.
 
 use super::{Store, ignore_missing, settle};
+use crate::error::ReadError;
 use crate::id::TerminalId;
 use crate::terminal::{Phase, Terminal};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use wharf_shim::journal::format::Damage;
+use wharf_shim::tree::cgroup;
 
 /// What is kept of ended terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +50,7 @@ pub(super) fn tidy(store: &Store, retention: &Retention) -> io::Result<Tidied> {
         let Some(ended) = ended_at(store, &id) else { continue };
         let size = disk_use(&store.dir(&id));
         if now.saturating_sub(ended) > retention.age {
-            remove(store, id, size, &mut tidied)?;
+            remove(store, id, size, &mut tidied);
         } else {
             kept.push((ended, id, size));
         }
@@ -58,27 +62,34 @@ pub(super) fn tidy(store: &Store, retention: &Retention) -> io::Result<Tidied> {
             break;
         }
         total -= size;
-        remove(store, id, size, &mut tidied)?;
+        remove(store, id, size, &mut tidied);
     }
     Ok(tidied)
 }
 
-fn remove(store: &Store, id: TerminalId, size: u64, tidied: &mut Tidied) -> io::Result<()> {
-    if store.remove(&id)? {
+/// One that cannot be removed keeps none of the others.
+fn remove(store: &Store, id: TerminalId, size: u64, tidied: &mut Tidied) {
+    if store.remove(&id).unwrap_or(false) {
         tidied.removed.push(id);
         tidied.bytes += size;
     }
-    Ok(())
 }
 
-/// When a terminal ended, since 1970; `None` while anything of it lives or if it cannot be read.
-/// One whose holder died is settled on the way.
+/// When a terminal ended, since 1970; `None` while anything of it lives or if a later wharf must be asked.
+/// One whose holder died is settled on the way; a damaged one counts from its last change.
 fn ended_at(store: &Store, id: &TerminalId) -> Option<Duration> {
     let terminal = store.get(id).ok()?;
     if terminal.is_held().ok()? {
         return None;
     }
-    settle(id.as_str(), &store.dir(id)).ok()?;
+    match settle(id.as_str(), &store.dir(id)) {
+        Err(ReadError::Damaged(Damage::Newer { .. })) => return None,
+        Err(ReadError::Damaged(_)) => {
+            let changed = terminal.events().metadata().and_then(|meta| meta.modified()).ok()?;
+            return changed.duration_since(UNIX_EPOCH).ok();
+        }
+        settled => settled.ok()?,
+    }
     match terminal.look().ok()?.phase {
         Phase::Ended(ended) => Some(Duration::from_nanos(ended.at)),
         Phase::NotStarted => Some(Duration::from_millis(terminal.meta().created_ms)),
@@ -93,7 +104,8 @@ fn disk_use(dir: &Path) -> u64 {
     files.filter_map(|file| file.metadata().ok()).map(|meta| meta.blocks() * BLOCK).sum()
 }
 
-/// What creators and removers left when they were killed: hidden directories, and sockets without a terminal.
+/// What creators, removers and holders left when they were killed: hidden directories, sockets without a terminal,
+/// empty cgroups.
 fn remove_leftovers(store: &Store) -> io::Result<()> {
     for entry in fs::read_dir(&store.shared.terminals)?.flatten() {
         let name = entry.file_name();
@@ -104,11 +116,20 @@ fn remove_leftovers(store: &Store) -> io::Result<()> {
     }
     for entry in fs::read_dir(&store.shared.runtime)?.flatten() {
         let id = entry.file_name().to_str().and_then(TerminalId::parse);
-        if id.is_some_and(|id| !store.dir(&id).exists()) && is_old(&entry) {
+        let forgotten = id.is_some_and(|id| !store.dir(&id).exists() && nobody_listens(&store.socket(&id)));
+        if forgotten && is_old(&entry) {
             ignore_missing(fs::remove_file(entry.path()))?;
         }
     }
+    if let Some(parent) = &store.shared.cgroup {
+        cgroup::remove_stale(parent);
+    }
     Ok(())
+}
+
+/// A socket may belong to another store that shares the directory.
+fn nobody_listens(socket: &Path) -> bool {
+    matches!(UnixStream::connect(socket), Err(error) if error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 fn is_old(entry: &fs::DirEntry) -> bool {

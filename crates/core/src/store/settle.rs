@@ -7,33 +7,43 @@ use crate::error::ReadError;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 use wharf_shim::journal::read::Events;
 use wharf_shim::journal::record::{Cause, End, Lost, Record, Status};
 use wharf_shim::journal::write::Journal;
 use wharf_shim::journal::{EVENTS, OUT};
-use wharf_shim::tree::{lost, proc};
+use wharf_shim::tree::lost::{self, Swept};
+use wharf_shim::tree::proc;
 
-/// Brings a terminal that nobody holds to its end. Quiet if it has one, or if somebody holds it after all.
+/// Brings a terminal whose holder is dead to its end; quiet if it has one. Waits for the lock, which then is held only
+/// by others that look or settle, for moments.
 pub(crate) fn settle(id: &str, dir: &Path) -> Result<(), ReadError> {
     let events = OpenOptions::new().read(true).write(true).open(dir.join(EVENTS))?;
-    match rustix::fs::flock(&events, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return Ok(()),
-        Err(errno) => return Err(ReadError::Io(errno.into())),
+    while let Err(errno) = rustix::fs::flock(&events, FlockOperation::LockExclusive) {
+        if errno != Errno::INTR {
+            return Err(ReadError::Io(errno.into()));
+        }
     }
     let known = Events::read(&events)?;
+    let swept = match known.start() {
+        Some((_, start)) if known.closed().is_none() && known.not_started().is_none() => {
+            Some((start, lost::sweep(id, start)))
+        }
+        _ => None,
+    };
+    // What is damaged can be swept, but not written to.
     if let Some(damage) = known.damage {
         return Err(damage.into());
     }
-    match known.start() {
-        Some((_, start)) if known.closed().is_none() => {
-            let killed = lost::sweep(id, start);
-            let ended = known.end().is_some();
-            write_down(events, dir, start.boot, ended, killed)
+    match swept {
+        None => Ok(()),
+        // Not over yet: whoever looks next tries again.
+        Some((_, Swept { done: false, .. })) => Ok(()),
+        Some((start, Swept { processes, done: true })) => {
+            write_down(events, dir, start.boot, known.end().is_some(), processes)
         }
-        _ => Ok(()),
     }
 }
 
@@ -55,5 +65,9 @@ fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, killed: u32
         }));
     }
     journal.record(Record::Closed { killed });
+    if journal.is_stalled() {
+        let full = io::Error::new(io::ErrorKind::StorageFull, "its end cannot be written, the disk is full");
+        return Err(ReadError::Io(full));
+    }
     Ok(())
 }

@@ -1,11 +1,23 @@
 //! Kill, release, signals, size.
 
+use super::wait::{ATTEMPTS, Fate};
 use super::{Phase, Terminal};
 use crate::client::Client;
-use crate::error::ControlError;
+use crate::error::{ControlError, ReadError};
 use crate::spec::{OnOwnerExit, Size};
+use rustix::fs::FlockOperation;
+use rustix::process::Signal;
+use std::fs::File;
+use std::future::{Future, pending, poll_fn};
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
-use wharf_shim::wire::message::{Refusal, Reply, Request};
+use wharf_shim::journal::EVENTS;
+use wharf_shim::journal::read::Events;
+use wharf_shim::tree::{self, proc};
+use wharf_shim::wire::message::{Refusal, Reply, Request, State};
 
 impl Terminal {
     /// Ends the whole tree and answers when nothing of it is left and the end can be read. Returns how many processes
@@ -13,23 +25,67 @@ impl Terminal {
     pub async fn kill(&self, author: &str, grace: Option<Duration>) -> Result<u32, ControlError> {
         let grace_ms = grace.map(|g| u64::try_from(g.as_millis()).unwrap_or(u64::MAX));
         let request = Request::Kill { grace_ms, author: author.to_owned() };
+        if self.is_orphaned()? {
+            self.settle().await?;
+            self.look()?;
+            return Ok(self.closed().unwrap_or(0));
+        }
         let before = self.look()?;
         if !before.held && matches!(before.phase, Phase::Ended(_) | Phase::NotStarted) {
             return Ok(0);
         }
-        let asked = match Client::connect(&self.shared.socket).await {
-            Ok(mut client) => client.ask(&request).await,
-            Err(error) => Err(error),
-        };
-        match asked {
-            Ok(Reply::Killed { processes }) => Ok(processes),
-            Ok(Reply::Refused(refusal)) => Err(refusal.into()),
-            Ok(_) | Err(_) => {
-                self.holder_gone().await?;
+        for _ in 0..ATTEMPTS {
+            match self.ask_once(&request).await {
+                Ok(Reply::Killed { processes }) => return Ok(processes),
+                Ok(Reply::Refused(refusal)) => return Err(refusal.into()),
+                // Something has cleared the runtime directory, a logout perhaps.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.end_by_signal().await?,
+                Ok(_) | Err(_) => {}
+            }
+            if self.holder_closed().await? == Fate::Gone {
                 self.look()?;
                 // Its own exit was faster than our question, or it died and was settled: the journal has the count.
-                Ok(if matches!(before.phase, Phase::Ended(_)) { 0 } else { self.killed() })
+                return Ok(if matches!(before.phase, Phase::Ended(_)) {
+                    0
+                } else {
+                    self.closed().unwrap_or(0)
+                });
             }
+        }
+        Err(ControlError::Unreachable(io::Error::other("it closes every connection")))
+    }
+
+    /// Asks a holder that cannot be reached to end its terminal, by the signal that means that to it, and waits for it.
+    /// A holder on a thread of some program cannot be asked so.
+    async fn end_by_signal(&self) -> Result<(), ControlError> {
+        let unreachable = |why: &'static str| ControlError::Unreachable(io::Error::other(why));
+        let known = Events::read(&self.shared.events)?;
+        let Some((_, start)) = known.start() else { return Err(unreachable("it has no socket")) };
+        let holder = i32::try_from(start.holder).ok().and_then(proc::look);
+        let Some(holder) = holder.filter(|holder| holder.ticks == start.holder_ticks) else {
+            return Err(unreachable(
+                "its socket is gone, and the program that holds it does other things too",
+            ));
+        };
+        tree::signal(&holder, Signal::TERM);
+        let events = self.shared.dir.join(EVENTS);
+        let task = tokio::task::spawn_blocking(move || {
+            let events = File::open(events)?;
+            rustix::fs::flock(&events, FlockOperation::LockShared).map_err(io::Error::from)
+        });
+        Ok(task.await.map_err(io::Error::other)??)
+    }
+
+    async fn ask_once(&self, request: &Request) -> io::Result<Reply> {
+        Client::connect(&self.shared.socket).await?.ask(request).await
+    }
+
+    /// Why a holder that was asked something did not answer.
+    pub(super) async fn silent(&self) -> ControlError {
+        match self.holder_gone().await {
+            Ok(Fate::Gone) => Refusal::Ended.into(),
+            Ok(Fate::Alive) => ControlError::Unreachable(io::Error::other("it closes every connection")),
+            Err(error) => error,
         }
     }
 
@@ -43,11 +99,54 @@ impl Terminal {
         if !self.is_stored() {
             return Ok(());
         }
-        self.kill("release", grace).await?;
+        let mut killing = pin!(self.kill("release", grace));
+        let mut stalled = pin!(self.stalled());
+        let killed = poll_fn(|cx| match killing.as_mut().poll(cx) {
+            Poll::Ready(killed) => Poll::Ready(Some(killed)),
+            Poll::Pending => stalled.as_mut().poll(cx).map(|()| None),
+        });
+        match killed.await {
+            Some(Err(ControlError::Read(ReadError::Damaged(_)))) => {
+                // What cannot be read can still be ended, if anybody holds it, and forgotten.
+                let kill = Request::Kill { grace_ms: Some(0), author: "release".to_owned() };
+                if let Ok(mut client) = Client::connect(&self.shared.socket).await {
+                    let _ = client.ask(&kill).await;
+                }
+                self.forget().await
+            }
+            Some(killed) => {
+                killed?;
+                self.forget().await
+            }
+            // On a full disk the end cannot be written, and the room may be what this very terminal takes. The kill has
+            // been sent; once the files are gone, the holder gives up what it could not write, and answers.
+            None => {
+                self.forget().await?;
+                let _ = killing.await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn forget(&self) -> Result<(), ControlError> {
         let (store, id) = (self.shared.store.clone(), self.shared.id.clone());
         let task = tokio::task::spawn_blocking(move || store.remove(&id));
-        task.await.map_err(std::io::Error::other)??;
+        task.await.map_err(io::Error::other)??;
         Ok(())
+    }
+
+    /// Returns when the holder cannot write; never, if it can or cannot be asked.
+    async fn stalled(&self) {
+        let Ok(mut client) = Client::connect(&self.shared.socket).await else { return pending().await };
+        let mut seen = State::Running;
+        while let Ok(Reply::Progress(progress)) = client.ask(&Request::Watch { past: u64::MAX, seen }).await {
+            match progress.state {
+                State::Stalled => return,
+                State::Ended if seen == State::Ended => break,
+                state => seen = state,
+            }
+        }
+        pending().await
     }
 
     /// Sends a signal to the foreground group of a PTY, or to the command's group.
@@ -62,29 +161,26 @@ impl Terminal {
 
     /// Lets the terminal outlive this process, although it was created to end with it.
     pub async fn disown(&self) -> Result<(), ControlError> {
-        let Some(lease) = self.shared.store.leases().remove(&self.shared.id) else { return Ok(()) };
-        let unreachable = ControlError::Unreachable;
-        lease.set_nonblocking(true).map_err(unreachable)?;
-        let mut client = Client::from_std(lease).map_err(ControlError::Unreachable)?;
+        // The lease itself stays where it is until the holder has agreed: closing it before would mean the end.
+        let lease = self.shared.store.leases().get(&self.shared.id).map(UnixStream::try_clone);
+        let Some(lease) = lease else { return Ok(()) };
+        let lease = lease.and_then(|lease| lease.set_nonblocking(true).map(|()| lease));
+        let mut client = lease.and_then(Client::from_std).map_err(ControlError::Unreachable)?;
         match client.ask(&Request::Lease(OnOwnerExit::Keep)).await {
-            Ok(_) => Ok(()),
-            Err(_) => self.holder_gone().await,
+            Ok(_) => {
+                self.shared.store.leases().remove(&self.shared.id);
+                Ok(())
+            }
+            Err(_) => self.holder_gone().await.map(drop),
         }
     }
 
     /// Asks the holder something that it either does or refuses.
     pub(super) async fn ask(&self, request: &Request) -> Result<(), ControlError> {
-        let asked = match Client::connect(&self.shared.socket).await {
-            Ok(mut client) => client.ask(request).await,
-            Err(error) => Err(error),
-        };
-        match asked {
+        match self.ask_once(request).await {
             Ok(Reply::Refused(refusal)) => Err(refusal.into()),
             Ok(_) => Ok(()),
-            Err(_) => {
-                self.holder_gone().await?;
-                Err(Refusal::Ended.into())
-            }
+            Err(_) => Err(self.silent().await),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::id::TerminalId;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::io;
-use wharf_shim::wire::message::{Refusal, Reply, Request};
+use wharf_shim::wire::message::{Reply, Request};
 
 /// One message to the holder: small enough that another sender's message can pass between two of ours.
 const PIECE: usize = 16 * 1024;
@@ -53,8 +53,7 @@ impl Input {
     /// Says that no more input will come.
     pub async fn end(&mut self) -> Result<(), ControlError> {
         self.seq += 1;
-        let request =
-            Request::EndInput { writer: self.writer, seq: self.seq, author: self.author.clone() };
+        let request = Request::EndInput { writer: self.writer, seq: self.seq, author: self.author.clone() };
         self.deliver(&request).await
     }
 
@@ -78,7 +77,6 @@ impl Input {
                 Err(_) => {}
             }
         }
-        self.terminal.holder_gone().await?;
-        Err(Refusal::Ended.into())
+        Err(self.terminal.silent().await)
     }
 }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::PoisonError;
-use wharf_shim::journal::format::{self, HEADER_LEN};
+use wharf_shim::journal::format::{self, Damage, HEADER_LEN};
 use wharf_shim::journal::read::{Events, first_kept};
 use wharf_shim::journal::record::{Entry, Record};
 
@@ -57,8 +57,19 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Reads what is new.
+    /// Reads what is new. A read is not atomic: beside a writer it can hold a later record and not yet the one before,
+    /// which looks like damage. Looked at again, that one is there; damage stays.
     fn update(&mut self, events: &File) -> Result<(), ReadError> {
+        for _ in 0..10 {
+            match self.read_new(events) {
+                Err(ReadError::Damaged(Damage::Record { .. })) => std::thread::yield_now(),
+                read => return read,
+            }
+        }
+        self.read_new(events)
+    }
+
+    fn read_new(&mut self, events: &File) -> Result<(), ReadError> {
         let len = events.metadata()?.len();
         if len <= self.read_to {
             return Ok(());
@@ -124,23 +135,42 @@ impl Terminal {
             (None, None) if held => Phase::Starting,
             (None, None) => Phase::NotStarted,
         };
-        let first = if shared.events.metadata()?.len() < HEADER_LEN { 0 } else { first_kept(&shared.events)? };
+        let first =
+            if shared.events.metadata()?.len() < HEADER_LEN { 0 } else { first_kept(&shared.events)? };
         let size = known.size.or(shared.meta.size.map(|(cols, rows)| Size { cols, rows }));
         Ok(Look { phase, first, end: shared.out.metadata()?.len(), size, held })
     }
 
     /// As [`Terminal::look`], and if the holder died, brings the terminal to its end first.
     pub async fn look_and_settle(&self) -> Result<Look, ReadError> {
-        let look = self.look()?;
-        if look.held || !matches!(look.phase, Phase::Running { .. }) {
-            return Ok(look);
+        if self.is_orphaned()? {
+            self.settle().await?;
         }
-        self.settle().await?;
         self.look()
     }
 
+    /// The same, waiting in place.
+    pub(crate) fn settled(self) -> Result<Self, ReadError> {
+        if self.is_orphaned()? {
+            crate::store::settle(self.shared.id.as_str(), &self.shared.dir)?;
+        }
+        Ok(self)
+    }
+
+    /// Whether it should have a holder and has none.
+    pub(super) fn is_orphaned(&self) -> Result<bool, ReadError> {
+        let look = self.look()?;
+        // A holder that was alone in seeing the command's end may have died before those who were left did.
+        let unfinished = match look.phase {
+            Phase::Running { .. } => true,
+            Phase::Ended(_) => self.closed().is_none(),
+            Phase::Starting | Phase::NotStarted => false,
+        };
+        Ok(!look.held && unfinished)
+    }
+
     /// How many processes the holder ended over the terminal's whole life, once it is closed.
-    pub(super) fn killed(&self) -> u32 {
-        self.shared.known.lock().unwrap_or_else(PoisonError::into_inner).killed.unwrap_or(0)
+    pub(super) fn closed(&self) -> Option<u32> {
+        self.shared.known.lock().unwrap_or_else(PoisonError::into_inner).killed
     }
 }

@@ -23,7 +23,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use wharf_shim::journal::{EVENTS, META, OUT};
 
-/// A handle to one terminal. Cheap to clone; dropping it changes nothing.
+/// A handle to one terminal. Cheap to clone. It keeps its [`Store`] open, and with the last handle to a store that
+/// created terminals go those that were to end with their owner.
 #[derive(Debug, Clone)]
 pub struct Terminal {
     shared: Arc<Shared>,

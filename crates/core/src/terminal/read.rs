@@ -1,5 +1,6 @@
 //! Output by offset.
 
+use super::wait::Fate;
 use super::{Phase, Terminal};
 use crate::client::Client;
 use crate::error::{ControlError, ReadError};
@@ -86,7 +87,9 @@ impl Reader {
                 Phase::NotStarted => return Ok(Step::Closed),
                 Phase::Ended(_) if !look.held => return Ok(Step::Closed),
                 Phase::Ended(_) if until == State::Running => return Ok(Step::Ended),
-                Phase::Ended(_) => seen = State::Ended,
+                // While its holder cannot write, that is the state it will report; else this would go round and round.
+                Phase::Ended(_) if seen == State::Running => seen = State::Ended,
+                Phase::Ended(_) => {}
                 Phase::Starting | Phase::Running { .. } => {}
             }
             seen = self.wait_for_more(seen).await?;
@@ -99,7 +102,7 @@ impl Reader {
             Some(client) => client,
             None => match Client::connect(&self.terminal.shared.socket).await {
                 Ok(client) => client,
-                Err(_) => return self.terminal.holder_gone().await.map(|()| State::Ended),
+                Err(_) => return self.after_silence().await,
             },
         };
         match client.ask(&Request::Watch { past: self.at, seen }).await {
@@ -108,7 +111,15 @@ impl Reader {
                 Ok(progress.state)
             }
             Ok(Reply::Refused(refusal)) => Err(refusal.into()),
-            Ok(_) | Err(_) => self.terminal.holder_gone().await.map(|()| State::Ended),
+            Ok(_) | Err(_) => self.after_silence().await,
         }
+    }
+
+    /// What to ask for next, when the holder did not answer.
+    async fn after_silence(&self) -> Result<State, ControlError> {
+        Ok(match self.terminal.holder_gone().await? {
+            Fate::Gone => State::Ended,
+            Fate::Alive => State::Running,
+        })
     }
 }

@@ -1,10 +1,23 @@
 //! Waiting for the end: any number of waiters, one question to the holder, and nothing changes if they go away.
 
-use super::{Phase, Terminal};
+use super::{Look, Phase, Terminal};
 use crate::client::Client;
 use crate::end::Ended;
 use crate::error::{ControlError, ReadError};
+use std::io;
 use wharf_shim::wire::message::{Reply, Request, State};
+
+/// How often a holder that listens and does not answer is tried again.
+pub(super) const ATTEMPTS: usize = 20;
+
+/// What became of a holder that did not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is gone, and the journal says what happened.
+    Gone,
+    /// It is there and answers others: ask again.
+    Alive,
+}
 
 impl Terminal {
     /// Waits until the command has ended; at once if it has. Cancelling by dropping touches nothing.
@@ -29,7 +42,7 @@ impl Terminal {
     /// Returns when the journal is worth looking at again.
     async fn watch_for_end(&self) -> Result<(), ControlError> {
         let Ok(mut client) = Client::connect(&self.shared.socket).await else {
-            return self.holder_gone().await;
+            return self.holder_gone().await.map(drop);
         };
         let mut seen = State::Running;
         loop {
@@ -37,22 +50,46 @@ impl Terminal {
                 Ok(Reply::Progress(progress)) if progress.state == State::Ended => return Ok(()),
                 Ok(Reply::Progress(progress)) => seen = progress.state,
                 Ok(Reply::Refused(refusal)) => return Err(refusal.into()),
-                Ok(_) | Err(_) => return self.holder_gone().await,
+                Ok(_) | Err(_) => return self.holder_gone().await.map(drop),
             }
         }
     }
 
-    /// The holder does not answer: done, dead, or busy beyond measure. The lock tells which.
-    pub(super) async fn holder_gone(&self) -> Result<(), ControlError> {
-        let look = self.look()?;
-        if matches!(look.phase, Phase::Ended(_)) {
-            return Ok(());
+    /// The holder did not answer: it is done, dead, or gave our place to somebody else.
+    pub(super) async fn holder_gone(&self) -> Result<Fate, ControlError> {
+        self.settle_unless(|look| matches!(look.phase, Phase::Ended(_))).await
+    }
+
+    /// The same; gone only when nothing of its tree is left either.
+    pub(super) async fn holder_closed(&self) -> Result<Fate, ControlError> {
+        match self.settle_unless(|_| self.closed().is_some()).await {
+            // Somebody else has released it meanwhile, which takes as much.
+            Err(ControlError::Read(ReadError::NotFound)) => Ok(Fate::Gone),
+            settled => settled,
         }
-        if look.held {
-            let busy = "it has too many connections or is stopped";
-            return Err(ControlError::Unreachable(std::io::Error::other(busy)));
+    }
+
+    async fn settle_unless(&self, is_good: impl Fn(&Look) -> bool) -> Result<Fate, ControlError> {
+        for _ in 0..ATTEMPTS {
+            let look = self.look()?;
+            if is_good(&look) {
+                return Ok(Fate::Gone);
+            }
+            match Client::connect(&self.shared.socket).await {
+                // Somebody listens: it lives, or it has just begun to leave, which this waits for.
+                Ok(mut client) => match client.ask(&Request::Status).await {
+                    Ok(_) => return Ok(Fate::Alive),
+                    Err(_) => tokio::task::yield_now().await,
+                },
+                // Nobody listens, so whoever has the lock is settling it at this moment. Without a socket nothing can
+                // be said of a holder that is still there.
+                Err(error) if !look.held || error.kind() == io::ErrorKind::ConnectionRefused => {
+                    self.settle().await?;
+                    return Ok(Fate::Gone);
+                }
+                Err(error) => return Err(ControlError::Unreachable(error)),
+            }
         }
-        self.settle().await?;
-        Ok(())
+        Err(ControlError::Unreachable(io::Error::other("it closes every connection")))
     }
 }

@@ -3,12 +3,15 @@
 use crate::plan::OnOwnerExit;
 use crate::wire::frame::{Deframer, MAX_FRAME, frame};
 use crate::wire::message::{Refusal, Reply, Request, State};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use std::os::unix::net::UnixStream;
 
 /// Answers that a front end has not taken. Beyond this its further requests are not read.
 const MOST_UNSENT: usize = 64 * 1024;
+/// Questions that wait for an answer. Front ends ask one at a time.
+const MOST_WAITING: usize = 256;
 /// Read at once from a connection.
 const READ: usize = 16 * 1024;
 
@@ -38,6 +41,13 @@ pub(super) struct Watch {
     pub(super) seen: State,
 }
 
+/// Whether the other side of a connection is gone for good.
+pub(super) fn has_hung_up(stream: &UnixStream) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::new(stream, PollFlags::empty())];
+    poll(&mut fds, Some(&now)) == Ok(1) && fds[0].revents().contains(PollFlags::HUP)
+}
+
 impl Connection {
     pub(super) fn new(stream: UnixStream) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
@@ -56,12 +66,17 @@ impl Connection {
     /// Whether a peer may ask: the same user, or root, who could do anything anyway.
     pub(super) fn may_ask(stream: &UnixStream) -> bool {
         let own = rustix::process::geteuid();
-        rustix::net::sockopt::socket_peercred(stream)
-            .is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
+        rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
     }
 
     pub(super) fn wants_read(&self) -> bool {
-        !self.closed && self.held.is_none() && self.unsent.len() < MOST_UNSENT
+        let waiting = self.watches.len() + self.kills.len();
+        !self.closed && self.held.is_none() && self.unsent.len() < MOST_UNSENT && waiting < MOST_WAITING
+    }
+
+    /// Whether nothing is lost if it is closed: a front end that only reads or waits connects again.
+    pub(super) fn can_be_closed(&self) -> bool {
+        self.lease.is_none() && self.kills.is_empty() && self.held.is_none()
     }
 
     pub(super) fn wants_write(&self) -> bool {

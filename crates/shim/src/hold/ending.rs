@@ -8,7 +8,7 @@
 use super::holder::Holder;
 use super::wait::{self, Peek};
 use crate::failpoint;
-use crate::journal::record::{Cause, End, Record};
+use crate::journal::record::{Cause, End, Lost, Record, Status};
 use crate::tree::{Members, proc};
 use std::os::fd::AsRawFd;
 
@@ -20,6 +20,8 @@ impl Holder {
         }
         if self.exit.is_none() {
             self.exit = wait::peek(self.pid);
+            // Somebody else has waited for it. Its number may be used anew by now.
+            self.reaped |= self.exit.is_some_and(|exit| exit.status == Status::Lost(Lost::StatusTaken));
         }
         if self.exit.is_some() {
             self.record_end();
@@ -33,8 +35,13 @@ impl Holder {
             return;
         }
         // From here on the number may be used anew; nothing is signalled by it any more.
-        wait::reap(self.pid);
+        if !self.reaped {
+            wait::reap(self.pid);
+        }
         self.reaped = true;
+        if let Members::Marked { root, .. } = &mut self.members {
+            *root = None;
+        }
         let (left, holding) = self.survivors();
         let (cause, author) = self.why.clone().unwrap_or((Cause::Exited, String::new()));
         let end = End {
@@ -54,7 +61,7 @@ impl Holder {
         self.end = Some(end);
         self.input.close();
         if matches!(self.members, Members::Marked { .. }) {
-            // Without children to count, the end of the output is the only sign that nobody is left.
+            // Without children to count, the end of the output is the first sign that nobody is left.
             self.slave = None;
         }
         self.ask_the_rest();
@@ -65,7 +72,7 @@ impl Holder {
         self.reap_others();
         let alone = match self.members {
             Members::Descendants => wait::peek_any() == Peek::Childless,
-            Members::Marked { .. } => !self.output_open,
+            Members::Marked { .. } => false,
         };
         if alone {
             return (0, 0);

@@ -10,8 +10,8 @@ use crate::journal::record::{Cause, End, Record};
 use crate::journal::write::Journal;
 use crate::plan::Plan;
 use crate::spawn::Running;
-use crate::tree::Members;
 use crate::tree::cgroup::Cgroup;
+use crate::tree::{Members, proc};
 use crate::wire::message::Reply;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
@@ -19,8 +19,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
-/// How often a full disk is asked whether it still is. The kernel has no event for it.
-const STALL_RETRY: Duration = Duration::from_millis(100);
+/// How often is looked where the kernel has no event: whether a full disk still is, and whether processes that are not
+/// our children are gone.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// One terminal and everything about it.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub(super) struct Holder {
     pub(super) pid: Pid,
     /// Readable when the command has ended.
     pidfd: OwnedFd,
+    /// One of those left after the command's end, readable when it has ended; only on a thread.
+    survivor: Option<OwnedFd>,
     /// The pipe's reading end or the PTY's master.
     pub(super) output: OwnedFd,
     pub(super) output_open: bool,
@@ -60,6 +63,10 @@ pub(super) struct Holder {
     pub(super) ladder: Option<Ladder>,
     /// Processes ended by all kills so far.
     pub(super) killed: u32,
+    /// While set, nobody new is let in.
+    pub(super) deaf_until: Option<Instant>,
+    /// Whether the last record is written, or waits for the disk.
+    closed: bool,
 }
 
 /// What the loop can be woken by.
@@ -68,6 +75,7 @@ enum Source {
     Output,
     Input,
     Exit,
+    Survivor,
     Signals,
     Listener,
     Connection(usize),
@@ -76,7 +84,10 @@ enum Source {
 }
 
 impl Holder {
-    #[expect(clippy::too_many_arguments, reason = "called once, by the start; every part is owned from here on")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "called once, by the start; every part is owned from here on"
+    )]
     pub(super) fn new(
         plan: Plan,
         journal: Journal,
@@ -107,6 +118,7 @@ impl Holder {
             signals,
             pid: running.pid,
             pidfd: running.pidfd,
+            survivor: None,
             output: running.ends.output,
             output_open: true,
             slave: running.ends.slave,
@@ -122,25 +134,34 @@ impl Holder {
             why: None,
             ladder: None,
             killed: 0,
+            deaf_until: None,
+            closed: false,
         }
     }
 
     /// Until nothing is left of the tree.
     pub(super) fn run(mut self) {
         block_sigpipe();
-        while !self.is_done() {
+        while !self.close() {
             for source in self.wait() {
                 self.react(source);
             }
             self.on_time();
+            self.serve_held();
+            self.watch_survivors();
             self.forget_closed();
             self.answer_watches();
         }
-        self.close();
+        self.answer_watches();
+        self.answer_kills(0);
     }
 
-    fn is_done(&self) -> bool {
-        self.ladder.is_none() && !self.journal.is_stalled() && self.is_empty()
+    /// On a thread no signal says that a descendant has ended. So one of those who are left is watched, then the next.
+    fn watch_survivors(&mut self) {
+        let on_thread = matches!(self.members, Members::Marked { .. });
+        if on_thread && self.end.is_some() && !self.output_open && self.survivor.is_none() {
+            self.survivor = self.members.living().iter().find_map(proc::open);
+        }
     }
 
     fn react(&mut self, source: Source) {
@@ -149,14 +170,9 @@ impl Holder {
                 self.read_output(GATHER);
                 self.check_output_limit();
             }
-            Source::Input => {
-                self.input.write(&self.output);
-                self.serve_held();
-            }
-            Source::Exit => {
-                self.check_exit();
-                self.serve_held();
-            }
+            Source::Input => self.input.write(&self.output),
+            Source::Exit => self.check_exit(),
+            Source::Survivor => self.survivor = None,
             Source::Signals => {
                 if self.signals.as_ref().is_some_and(Signals::asked_to_go) {
                     self.begin_kill(Cause::Killed, "signal".to_owned(), self.plan.grace);
@@ -182,6 +198,7 @@ impl Holder {
             self.check_exit();
         }
         let now = Instant::now();
+        self.deaf_until = self.deaf_until.filter(|until| now < *until);
         if self.ladder.is_none() && self.time_limit().is_some_and(|at| now >= at) {
             self.begin_kill(Cause::TimeLimit, String::new(), self.plan.grace);
         }
@@ -192,26 +209,36 @@ impl Holder {
     }
 
     fn time_limit(&self) -> Option<Instant> {
+        if self.closed {
+            return None;
+        }
         self.started.checked_add(self.plan.limits.time?)
     }
 
     /// Not while the disk is full: then the command is kept from writing by us.
     fn idle_limit(&self) -> Option<Instant> {
-        if self.journal.is_stalled() {
+        if self.journal.is_stalled() || self.closed {
             return None;
         }
         self.last_activity.checked_add(self.plan.limits.idle?)
     }
 
     fn next_deadline(&self) -> Option<Instant> {
+        let stalled = self.journal.is_stalled();
         let limits = match self.ladder {
             // Only the record of the end is missing, and that waits for the disk.
-            Some(_) if self.end.is_some() && self.journal.is_stalled() => [None, None],
+            _ if self.end.is_some() && stalled => [None, None],
             Some(ref ladder) => [Some(ladder.next()), None],
             None => [self.time_limit(), self.idle_limit()],
         };
-        let retry = self.journal.is_stalled().then(|| Instant::now() + STALL_RETRY);
-        limits.into_iter().flatten().chain(retry).min()
+        let soon = (stalled || self.must_look_again()).then(|| Instant::now() + LOOK_AGAIN);
+        limits.into_iter().flatten().chain(soon).chain(self.deaf_until).min()
+    }
+
+    /// On a thread, when nothing will wake the loop: during a kill, and when nobody of those left could be watched.
+    fn must_look_again(&self) -> bool {
+        let unwatched = self.end.is_some() && !self.output_open && self.survivor.is_none();
+        matches!(self.members, Members::Marked { .. }) && (self.ladder.is_some() || unwatched)
     }
 
     /// Waits for the kernel and says what it reported.
@@ -231,10 +258,15 @@ impl Holder {
         if self.exit.is_none() {
             add(Source::Exit, PollFd::new(&self.pidfd, PollFlags::IN));
         }
+        if let Some(survivor) = &self.survivor {
+            add(Source::Survivor, PollFd::new(survivor, PollFlags::IN));
+        }
         if let Some(signals) = &self.signals {
             add(Source::Signals, PollFd::new(signals.fd(), PollFlags::IN));
         }
-        add(Source::Listener, PollFd::new(&self.listener, PollFlags::IN));
+        if self.deaf_until.is_none() {
+            add(Source::Listener, PollFd::new(&self.listener, PollFlags::IN));
+        }
         for (at, connection) in self.connections.iter().enumerate() {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, connection.wants_read());
@@ -247,31 +279,47 @@ impl Holder {
             return Vec::new();
         }
         let reported = sources.into_iter().zip(fds.iter().map(PollFd::revents));
-        reported.filter(|(_, events)| !events.is_empty()).map(|(source, events)| self.name(source, events)).collect()
+        reported
+            .filter(|(_, events)| !events.is_empty())
+            .map(|(source, events)| self.name(source, events))
+            .collect()
     }
 
     fn name(&self, source: Source, events: PollFlags) -> Source {
         match source {
-            Source::Connection(at) if !events.intersects(PollFlags::IN | PollFlags::OUT) => Source::HungUp(at),
-            Source::Connection(at) if !self.connections[at].wants_read() && events.contains(PollFlags::HUP) => {
+            Source::Connection(at) if !events.intersects(PollFlags::IN | PollFlags::OUT) => {
+                Source::HungUp(at)
+            }
+            Source::Connection(at)
+                if !self.connections[at].wants_read() && events.contains(PollFlags::HUP) =>
+            {
                 Source::HungUp(at)
             }
             source => source,
         }
     }
 
-    /// Nothing is left: the last output, the last record, the last answers.
-    fn close(mut self) {
+    /// Once nothing is left of the tree: the last output and the last record. True when they are on disk.
+    fn close(&mut self) -> bool {
+        if self.ladder.is_some() || self.journal.is_stalled() || !self.is_empty() {
+            return false;
+        }
         // With our own side closed, the PTY says for certain when all has been read.
         self.slave = None;
-        while self.read_output(GATHER) > 0 && !self.journal.is_stalled() {}
-        if let Some(cgroup) = &self.cgroup {
+        while self.read_output(GATHER) > 0 {
+            if self.journal.is_stalled() {
+                return false;
+            }
+        }
+        if let Some(cgroup) = self.cgroup.take() {
             cgroup.remove();
         }
-        failpoint::hit("exit.before_closed");
-        self.journal.record(Record::Closed { killed: self.killed });
-        self.answer_watches();
-        self.answer_kills(0);
+        if !self.closed {
+            failpoint::hit("exit.before_closed");
+            self.closed = true;
+            self.journal.record(Record::Closed { killed: self.killed });
+        }
+        !self.journal.is_stalled()
     }
 }
 

@@ -12,7 +12,7 @@ const ROOM: usize = 64 * 1024;
 /// Senders whose last number is remembered; the one that has been silent longest is forgotten first.
 const WRITERS: usize = 64;
 /// The kernel keeps this much of a line for a program that reads lines, and drops the rest without a word.
-pub(super) const LONGEST_LINE: usize = 4095;
+const LONGEST_LINE: usize = 4095;
 
 /// The queue and what it has seen.
 #[derive(Debug)]
@@ -24,13 +24,13 @@ pub(super) struct Queue {
     writers: Vec<(u64, u64)>,
     /// Close the pipe when everything has been written.
     ending: bool,
-    /// Whether the last byte written ended a line, which decides what end-of-input is on a PTY.
-    at_line_start: bool,
+    /// Bytes since the last end of a line, which decide what end-of-input is on a PTY and how much a line still takes.
+    open_line: usize,
 }
 
 impl Queue {
     pub(super) fn new(to: Input) -> Self {
-        Self { to, waiting: Vec::new(), written: 0, writers: Vec::new(), ending: false, at_line_start: true }
+        Self { to, waiting: Vec::new(), written: 0, writers: Vec::new(), ending: false, open_line: 0 }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -43,6 +43,23 @@ impl Queue {
 
     pub(super) fn has_room_for(&self, len: usize) -> bool {
         self.pending() == 0 || self.pending() + len <= ROOM
+    }
+
+    /// Whether this message was taken before: then only its answer was lost.
+    pub(super) fn knows(&self, writer: u64, seq: u64) -> bool {
+        self.writers.iter().any(|(w, last)| *w == writer && seq <= *last)
+    }
+
+    /// Whether a line would become longer than a program that reads lines is given.
+    pub(super) fn makes_long_line(&self, bytes: &[u8]) -> bool {
+        let mut lines = bytes.split(|b| is_line_end(*b)).map(<[u8]>::len);
+        let first = self.open_line + lines.next().unwrap_or(0);
+        first > LONGEST_LINE || lines.any(|len| len > LONGEST_LINE)
+    }
+
+    /// The program reads bytes, not lines: what it was sent before is no part of any line.
+    pub(super) fn forget_line(&mut self) {
+        self.open_line = 0;
     }
 
     /// True the first time; a repeated or older number of the same sender has been written already.
@@ -61,19 +78,21 @@ impl Queue {
         self.waiting.drain(..self.written);
         self.written = 0;
         self.waiting.extend_from_slice(bytes);
-        if let Some(last) = bytes.last() {
-            self.at_line_start = *last == b'\n' || *last == b'\r';
-        }
+        self.open_line = match bytes.iter().rposition(|b| is_line_end(*b)) {
+            Some(at) => bytes.len() - at - 1,
+            None => self.open_line + bytes.len(),
+        };
     }
 
     /// No more will come. On a PTY that is the terminal's own end-of-file character, twice if a line is open:
     /// the first only hands the line over.
     pub(super) fn end(&mut self, eof_character: u8) {
         match self.to {
-            Input::Pty if self.at_line_start => self.push(&[eof_character]),
+            Input::Pty if self.open_line == 0 => self.push(&[eof_character]),
             Input::Pty => self.push(&[eof_character, eof_character]),
             Input::Pipe(_) | Input::Closed => self.ending = true,
         }
+        self.open_line = 0;
     }
 
     /// Where to wait for room, if something waits to be written.
@@ -112,6 +131,10 @@ impl Queue {
         self.waiting = Vec::new();
         self.written = 0;
     }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    byte == b'\n' || byte == b'\r'
 }
 
 #[cfg(test)]

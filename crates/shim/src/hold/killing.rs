@@ -10,14 +10,17 @@ use super::wait::{self, Peek};
 use crate::failpoint;
 use crate::journal::record::{Cause, Record};
 use crate::tree::{self, Identity, Members, cgroup, proc};
-use rustix::process::{Signal, kill_process_group};
+use rustix::process::{Signal, kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// The first pause between two rounds of killing, and the longest. Short, because a process that forks and exits
 /// without pause is caught only by looking again at once; growing, because one stuck in the kernel is not.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Longer than any machine runs.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// A kill under way.
 #[derive(Debug)]
@@ -49,7 +52,9 @@ impl Holder {
         if self.is_empty() {
             return;
         }
-        let deadline = Instant::now() + grace;
+        // A grace beyond what the clock can say is for ever.
+        let now = Instant::now();
+        let deadline = now.checked_add(grace).unwrap_or(now + FOR_EVER);
         if let Some(ladder) = &mut self.ladder {
             ladder.deadline = ladder.deadline.min(deadline);
             return;
@@ -71,25 +76,35 @@ impl Holder {
     /// Asks the command's group, or, if the command is gone already, the rest.
     fn ask(&mut self) {
         if self.reaped {
-            return self.ask_the_rest();
+            // Its group's number may have been used anew, so whoever is left in it is asked one by one.
+            return self.ask_those(|_| true);
         }
-        // An interactive shell ignores TERM; what it understands is its terminal being closed.
-        let deaf = self.input_kind == InputKind::Pty
-            && proc::ignores(self.pid.as_raw_nonzero().get(), Signal::TERM.as_raw());
-        let polite = if deaf { Signal::HUP } else { Signal::TERM };
-        // A stopped process gets the first signal only when it goes on.
-        for signal in [polite, Signal::CONT] {
-            let _ = kill_process_group(self.pid, signal);
+        let _ = kill_process_group(self.pid, Signal::TERM);
+        if self.input_kind == InputKind::Pty && self.understands_hangup() {
+            let _ = kill_process(self.pid, Signal::HUP);
         }
+        // A stopped process gets the signals only when it goes on.
+        let _ = kill_process_group(self.pid, Signal::CONT);
+    }
+
+    /// An interactive shell ignores TERM, or catches it and stays; what it understands is its terminal being closed.
+    /// Whoever has no answer of its own to HUP would be ended by it in the middle of its answer to TERM.
+    fn understands_hangup(&self) -> bool {
+        let pid = self.pid.as_raw_nonzero().get();
+        proc::ignores(pid, Signal::TERM.as_raw()) || proc::catches(pid, Signal::HUP.as_raw())
     }
 
     /// Once the command itself is gone during a kill: asks those that its group's signal did not reach.
     pub(super) fn ask_the_rest(&mut self) {
-        if !self.ladder.as_ref().is_some_and(|ladder| ladder.hard.is_none()) {
+        if self.ladder.as_ref().is_none_or(|ladder| ladder.hard.is_some()) {
             return;
         }
         let group = self.pid.as_raw_nonzero().get();
-        for process in self.living().iter().filter(|p| p.group != group) {
+        self.ask_those(|process| process.group != group);
+    }
+
+    fn ask_those(&self, meant: impl Fn(&proc::Process) -> bool) {
+        for process in self.living().iter().filter(|process| meant(process)) {
             for signal in [Signal::TERM, Signal::CONT] {
                 tree::signal(process, signal);
             }
@@ -154,7 +169,8 @@ impl Holder {
 
     /// The living members of the tree.
     pub(super) fn living(&self) -> Vec<proc::Process> {
-        // The group's own list is cheap; only a process that left its group is missing from it.
+        // The group's own list is cheap. A process that left its group is missing from it, and is found when the
+        // group is empty: then there is a child too many.
         let grouped = self.cgroup.as_ref().map(|c| cgroup::members(c.path())).unwrap_or_default();
         if grouped.is_empty() { self.members.living() } else { grouped }
     }
@@ -164,7 +180,8 @@ impl Holder {
         self.end.is_some()
             && match self.members {
                 Members::Descendants => wait::peek_any() == Peek::Childless,
-                Members::Marked { .. } if self.ladder.is_none() => !self.output_open,
+                // Whoever has the output open is alive; only then is it worth looking at all processes.
+                Members::Marked { .. } if self.ladder.is_none() && self.output_open => false,
                 Members::Marked { .. } => self.members.living().is_empty(),
             }
     }

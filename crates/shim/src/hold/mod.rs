@@ -18,7 +18,7 @@ use crate::journal::write::Journal;
 use crate::plan::Plan;
 use crate::spawn::{self, Running, Stage, StartError};
 use crate::tree::cgroup::Cgroup;
-use crate::tree::{Members, proc};
+use crate::tree::{Identity, Members, proc};
 use crate::wire::frame::frame;
 use crate::wire::message::Reply;
 use std::fs::File;
@@ -52,69 +52,110 @@ pub enum Place {
     Thread,
 }
 
-/// Starts the command and holds the terminal until nothing of it is left.
-pub fn hold(handover: Handover, place: Place) {
+/// Starts the command, in a cgroup of its own if there is one, and holds the terminal until nothing of it is left.
+pub fn hold(handover: Handover, place: Place, cgroup: Option<Cgroup>) {
     failpoint::arm(&handover.plan.env);
     let Handover { plan, cwd, events, out, listener, mut creator } = handover;
     let mut journal = match Journal::begin(events, out, plan.limits.keep) {
         Ok(journal) => journal,
-        Err(error) => return refuse(&mut creator, StartError::journal(&error)),
+        Err(error) => {
+            remove(cgroup);
+            return refuse(&mut creator, StartError::journal(&error));
+        }
     };
-    // Before anything can end: a signal that nobody takes would be gone.
-    let signals = match place {
-        Place::Process => wait::Signals::take().ok(),
-        Place::Thread => None,
-    };
-    let cgroup = plan.cgroup.as_ref().and_then(|parent| Cgroup::make(parent, &plan.id).ok());
-    match start(&plan, cwd, &mut journal, cgroup.as_ref()) {
-        Ok(running) => {
+    match prepare(place)
+        .and_then(|signals| Ok((start(&plan, cwd, place, &mut journal, cgroup.as_ref(), &creator)?, signals)))
+    {
+        Ok(((running, root), signals)) => {
             let members = match place {
                 Place::Process => Members::Descendants,
-                Place::Thread => Members::Marked { root: running.pid, id: plan.id.clone() },
+                Place::Thread => Members::Marked { root: Some(root), id: plan.id.clone() },
             };
             let started = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
-            holder::Holder::new(plan, journal, running, members, cgroup, listener, creator, signals, &started).run();
+            holder::Holder::new(
+                plan, journal, running, members, cgroup, listener, creator, signals, &started,
+            )
+            .run();
         }
         Err(error) => {
             journal.record(Record::NotStarted { stage: error.stage.number(), errno: error.errno });
-            if let Some(cgroup) = cgroup {
-                cgroup.remove();
-            }
+            remove(cgroup);
             refuse(&mut creator, error);
         }
     }
 }
 
-/// No command runs that is not on record: its process waits at the barrier while the start is written.
+/// Signals are seen to before anything can end: one that nobody takes would be gone.
+fn prepare(place: Place) -> Result<Option<wait::Signals>, StartError> {
+    match place {
+        Place::Process => wait::Signals::take().map(Some).map_err(|error| StartError {
+            stage: Stage::Pipe,
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+        }),
+        Place::Thread => {
+            wait::block_signals();
+            Ok(None)
+        }
+    }
+}
+
+fn remove(cgroup: Option<Cgroup>) {
+    if let Some(cgroup) = cgroup {
+        cgroup.remove();
+    }
+}
+
+/// No command runs that is not on record: its process waits at the barrier while the start is written. Nor one whose
+/// creator has gone meanwhile: nobody would know of it.
 fn start(
     plan: &Plan,
     cwd: OwnedFd,
+    place: Place,
     journal: &mut Journal,
     cgroup: Option<&Cgroup>,
-) -> Result<Running, StartError> {
+    creator: &UnixStream,
+) -> Result<(Running, Identity), StartError> {
     let waiting = match spawn::prepare(plan, cwd.as_fd(), cgroup.map(Cgroup::as_fd)) {
         // Some kernels and sandboxes allow the group but not starting in it; the sweep serves as well.
-        Err(StartError { stage: Stage::Fork, errno: libc::EACCES | libc::EPERM | libc::EBUSY | libc::ENOSYS })
-            if cgroup.is_some() =>
-        {
-            spawn::prepare(plan, cwd.as_fd(), None)?
-        }
+        Err(StartError {
+            stage: Stage::Fork,
+            errno:
+                libc::EACCES
+                | libc::EPERM
+                | libc::EBUSY
+                | libc::ENOSYS
+                | libc::ENODEV
+                | libc::EOPNOTSUPP
+                | libc::EINVAL
+                | libc::E2BIG,
+        }) if cgroup.is_some() => spawn::prepare(plan, cwd.as_fd(), None)?,
         prepared => prepared?,
     };
     failpoint::hit("create.before_record");
     let pid = waiting.pid.as_raw_nonzero().get();
+    let ticks = proc::look(pid).map_or(0, |p| p.ticks);
+    let holder = std::process::id();
     journal.record(Record::Start(Start {
-        holder: std::process::id(),
+        holder,
+        holder_ticks: match place {
+            Place::Process => proc::look(holder.cast_signed()).map_or(0, |p| p.ticks),
+            Place::Thread => 0,
+        },
         pid: pid.cast_unsigned(),
-        ticks: proc::look(pid).map_or(0, |p| p.ticks),
+        ticks,
         boot: proc::boot(),
         cgroup: cgroup.map_or_else(String::new, |c| c.path().to_string_lossy().into_owned()),
     }));
     if journal.is_stalled() {
+        waiting.abandon();
         return Err(StartError { stage: Stage::Journal, errno: libc::ENOSPC });
     }
     failpoint::hit("create.after_record");
-    waiting.let_go()
+    if connection::has_hung_up(creator) {
+        waiting.abandon();
+        return Err(StartError { stage: Stage::Plan, errno: libc::EPIPE });
+    }
+    Ok((waiting.let_go()?, (pid, ticks)))
 }
 
 fn refuse(creator: &mut UnixStream, error: StartError) {

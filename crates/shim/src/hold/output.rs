@@ -107,5 +107,6 @@ fn bytes_in_pipe(fd: &std::os::fd::OwnedFd) -> usize {
 fn has_input(fd: &std::os::fd::OwnedFd) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut fds = [PollFd::new(fd, PollFlags::IN)];
-    poll(&mut fds, Some(&now)) == Ok(1) && fds[0].revents().contains(PollFlags::IN)
+    while poll(&mut fds, Some(&now)) == Err(Errno::INTR) {}
+    fds[0].revents().contains(PollFlags::IN)
 }

@@ -2,30 +2,43 @@
 
 use super::connection::{Connection, Watch};
 use super::holder::Holder;
-use super::input::LONGEST_LINE;
 use super::output::InputKind;
 use super::wait;
 use crate::journal::record::{Cause, Record};
 use crate::plan::{OnOwnerExit, Size};
 use crate::spawn::pty;
 use crate::wire::message::{Progress, Refusal, Reply, Request, State};
-use rustix::process::{Signal, kill_process_group};
 use rustix::termios::{LocalModes, SpecialCodeIndex, tcgetattr};
 use std::time::{Duration, Instant};
 
 /// Connections held at once. Front ends share one among all their waiters, so this is many front ends.
 const MOST_CONNECTIONS: usize = 128;
+/// How long the door stays shut when the system has no descriptor for one more connection.
+const DEAFNESS: Duration = Duration::from_millis(100);
 
 impl Holder {
     /// Lets a front end in.
     pub(super) fn accept(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if !Connection::may_ask(&stream) || self.connections.len() >= MOST_CONNECTIONS {
-                continue;
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) if Connection::may_ask(&stream) => {
+                    self.make_room();
+                    self.connections.extend(Connection::new(stream).ok());
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                // No descriptors left, most likely: whoever knocks is heard again in a moment.
+                Err(_) => return self.deaf_until = Some(Instant::now() + DEAFNESS),
             }
-            if let Ok(connection) = Connection::new(stream) {
-                self.connections.push(connection);
-            }
+        }
+    }
+
+    /// Whoever came first among those who can come again gives way.
+    fn make_room(&mut self) {
+        if self.connections.len() >= MOST_CONNECTIONS
+            && let Some(at) = self.connections.iter().position(Connection::can_be_closed)
+        {
+            self.connections.remove(at);
         }
     }
 
@@ -71,7 +84,7 @@ impl Holder {
                 let grace = grace_ms.map_or(self.plan.grace, Duration::from_millis);
                 self.connections[at].kills.push(tag);
                 self.begin_kill(Cause::Killed, author, grace);
-                if self.ladder.is_none() && self.is_empty() {
+                if self.ladder.is_none() && self.is_empty() && !self.journal.is_stalled() {
                     self.answer_kills(0);
                 }
                 return;
@@ -99,8 +112,13 @@ impl Holder {
     }
 
     fn take_input(&mut self, writer: u64, seq: u64, author: String, bytes: &[u8]) -> Result<Reply, Refusal> {
+        if self.input.knows(writer, seq) {
+            return Ok(Reply::Done);
+        }
         self.check_input()?;
-        if self.input_kind == InputKind::Pty && self.cuts_lines() && has_long_line(bytes) {
+        if self.input_kind == InputKind::Pty && !self.cuts_lines() {
+            self.input.forget_line();
+        } else if self.input_kind == InputKind::Pty && self.input.makes_long_line(bytes) {
             return Err(Refusal::LineTooLong);
         }
         if self.input.is_new(writer, seq) {
@@ -113,6 +131,9 @@ impl Holder {
     }
 
     fn end_input(&mut self, writer: u64, seq: u64, author: String) -> Result<Reply, Refusal> {
+        if self.input.knows(writer, seq) {
+            return Ok(Reply::Done);
+        }
         self.check_input()?;
         if self.input.is_new(writer, seq) {
             let modes = tcgetattr(&self.output).ok();
@@ -155,16 +176,12 @@ impl Holder {
         if self.exit.is_some() {
             return Err(Refusal::Ended);
         }
-        let unknown = Refusal::System(libc::EINVAL);
         let sent = match self.input_kind {
-            InputKind::Pty => wait::signal_foreground(&self.output, signal)
-                .map_err(|error| Refusal::System(error.raw_os_error().unwrap_or(libc::EIO))),
+            InputKind::Pty => wait::signal_foreground(&self.output, signal),
             // The command has not been reaped, so the number of its group is still its own.
-            InputKind::Pipe => Signal::from_named_raw(signal)
-                .ok_or(unknown)
-                .and_then(|s| kill_process_group(self.pid, s).map_err(|e| Refusal::System(e.raw_os_error()))),
+            InputKind::Pipe => wait::signal_group(self.pid, signal),
         };
-        sent?;
+        sent.map_err(|error| Refusal::System(error.raw_os_error().unwrap_or(libc::EIO)))?;
         self.journal.record(Record::Signal { signal, author });
         Ok(Reply::Done)
     }
@@ -210,8 +227,4 @@ impl Holder {
             }
         }
     }
-}
-
-fn has_long_line(bytes: &[u8]) -> bool {
-    bytes.split(|b| *b == b'\n' || *b == b'\r').any(|line| line.len() > LONGEST_LINE)
 }

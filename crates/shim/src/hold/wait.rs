@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-use crate::journal::record::Status;
+use crate::journal::record::{Lost, Status};
 
 /// How a process ended and what it used.
 #[derive(Debug, Clone, Copy)]
@@ -38,10 +38,19 @@ pub(crate) fn peek_any() -> Peek {
 }
 
 /// Looks whether one child has ended, and leaves it as it is: its number cannot be used anew before it is reaped.
+/// If it is no child of ours any more, the program around us has waited for it, or ignores SIGCHLD.
 pub(crate) fn peek(pid: Pid) -> Option<Exit> {
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     let id = pid.as_raw_nonzero().get().cast_unsigned();
-    waitid(libc::P_PID, id, options).ok().flatten().map(|(_, exit)| exit)
+    match waitid(libc::P_PID, id, options) {
+        Ok(seen) => seen.map(|(_, exit)| exit),
+        Err(_) => Some(Exit {
+            status: Status::Lost(Lost::StatusTaken),
+            user: Duration::ZERO,
+            system: Duration::ZERO,
+            peak_memory: 0,
+        }),
+    }
 }
 
 /// Takes what is left of a child that has ended.
@@ -58,9 +67,8 @@ fn waitid(kind: libc::idtype_t, id: u32, options: i32) -> Result<Option<(Pid, Ex
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
     loop {
         // SAFETY: both structures outlive the call, and the kernel writes nothing beyond them.
-        let done = unsafe {
-            libc::syscall(libc::SYS_waitid, kind, id, &raw mut info, options, &raw mut used)
-        };
+        let done =
+            unsafe { libc::syscall(libc::SYS_waitid, kind, id, &raw mut info, options, &raw mut used) };
         if done == 0 {
             break;
         }
@@ -150,9 +158,50 @@ pub(crate) fn block_sigpipe() {
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut()) };
 }
 
-/// A signal to the foreground group of a PTY, chosen by the kernel itself: no number that could be stale.
+/// A signal to a process group, real-time signals too. The group's number must still be its own.
+pub(crate) fn signal_group(group: Pid, signal: i32) -> std::io::Result<()> {
+    // Zero only asks whether the group exists, which is not what was meant.
+    if signal == 0 {
+        return Err(std::io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: sends a signal and touches no memory of ours.
+    let done = unsafe { libc::kill(-group.as_raw_nonzero().get(), signal) };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// A signal to the foreground group of a PTY. The keyboard's own three are sent by the kernel, to whatever group is in
+/// the foreground at that instant; for the others it only tells the group's number, which is used at once.
 pub(crate) fn signal_foreground(master: &OwnedFd, signal: i32) -> std::io::Result<()> {
     // SAFETY: TIOCSIG takes the signal as a plain number and touches no memory of ours.
     let done = unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCSIG, signal) };
-    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    if done == 0 {
+        return Ok(());
+    }
+    match std::io::Error::last_os_error() {
+        error if error.raw_os_error() == Some(libc::EINVAL) => {
+            signal_group(rustix::termios::tcgetpgrp(master)?, signal)
+        }
+        error => Err(error),
+    }
+}
+
+/// Nothing that is sent to the program around us is handled on this thread, where it would only interrupt.
+pub(crate) fn block_signals() {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigfillset` initialises the set.
+    unsafe { libc::sigfillset(set.as_mut_ptr()) };
+    // SAFETY: affects this thread only.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut()) };
+}
+
+/// Whoever started the shim may ignore SIGCHLD, and hands that on; the kernel would then throw statuses away.
+pub(crate) fn hear_of_children() {
+    // SAFETY: the default installs no code.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
+/// A limit on file sizes is answered by an error like a full disk, not by the death of the holder.
+pub(crate) fn ignore_file_size_signal() {
+    // SAFETY: ignoring a signal installs no code.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }

@@ -26,7 +26,9 @@ pub enum Damage {
     #[error("the events file does not begin as a journal does")]
     NotAJournal,
     /// Written by a later wharf.
-    #[error("the journal has format version {found}, and this wharf reads up to {VERSION}; use a newer wharf")]
+    #[error(
+        "the journal has format version {found}, and this wharf reads up to {VERSION}; use a newer wharf"
+    )]
     Newer {
         /// The version found.
         found: u16,

@@ -27,6 +27,22 @@ pub struct Events {
 impl Events {
     /// Reads the whole of `file` as it is now.
     pub fn read(file: &File) -> io::Result<Self> {
+        let mut events = Self::read_once(file)?;
+        // A read is not atomic: beside a writer it can hold a later record and not yet the one before. Looked at again,
+        // that one is there; damage stays where it is.
+        while let Some(Damage::Record { at }) = events.damage {
+            events = Self::read_once(file)?;
+            if events.damage == Some(Damage::Record { at }) {
+                break;
+            }
+        }
+        if events.damage.is_none() {
+            events.first = first_kept(file)?;
+        }
+        Ok(events)
+    }
+
+    fn read_once(file: &File) -> io::Result<Self> {
         let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX)];
         let mut filled = 0;
         while filled < bytes.len() {
@@ -36,11 +52,7 @@ impl Events {
             }
         }
         bytes.truncate(filled);
-        let mut events = Self::parse(&bytes);
-        if events.damage.is_none() {
-            events.first = first_kept(file)?;
-        }
-        Ok(events)
+        Ok(Self::parse(&bytes))
     }
 
     /// The pure part: bytes of a file → what they say. Total: any bytes give an answer.
@@ -106,25 +118,36 @@ impl Events {
     }
 }
 
-/// A record that does not decode is a torn tail if nothing sound can follow it, and damage otherwise: an unfinished
-/// append ends the file, or (after a power cut) is zeros to the end of it.
+/// A record that does not decode is an unfinished append if nothing but zeros follows it, and damage otherwise. So it is
+/// after a crash, and so it looks to a reader that comes while the record is being written. A damaged length can hide
+/// the records after it, so they are looked for: an unfinished append has none.
 fn damage_at(bytes: &[u8], at: usize) -> Option<Damage> {
     let rest = &bytes[at..];
-    let announced = rest.first_chunk::<4>().map(|h| u32::from_le_bytes(*h) as usize + 8);
-    let torn = announced.is_none_or(|len| len > rest.len()) || rest.iter().all(|b| *b == 0);
-    (!torn).then_some(Damage::Record { at: at as u64 })
+    if rest.iter().all(|b| *b == 0) {
+        return None;
+    }
+    let announced = rest.first_chunk::<4>().map(|h| (u32::from_le_bytes(*h) as usize).saturating_add(8));
+    let after = announced.and_then(|len| rest.get(len..)).unwrap_or_default();
+    let unfinished =
+        after.iter().all(|b| *b == 0) && (1..rest.len()).all(|from| Entry::decode(&rest[from..]).is_none());
+    (!unfinished).then_some(Damage::Record { at: at as u64 })
 }
 
 /// The first offset that is still kept, as the header says at this moment.
 pub fn first_kept(events: &File) -> io::Result<u64> {
-    // The writer changes sixteen bytes with one call; a reader that catches half of it looks again. Eight tries
-    // are eight changes in a row within microseconds, which cannot be: then the slot itself is damaged.
-    for _ in 0..8 {
+    // The writer changes sixteen bytes with one call; a reader that catches half of it looks again, and lets the
+    // writer run in between. If a thousand looks show the same, the slot itself is damaged.
+    for _ in 0..1000 {
         let mut slot = [0; 16];
-        events.read_exact_at(&mut slot, FIRST_AT)?;
+        match events.read_exact_at(&mut slot, FIRST_AT) {
+            // Not even a header yet, so nothing can have been dropped.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+            read => read?,
+        }
         if let Some(first) = format::read_first_slot(&slot) {
             return Ok(first);
         }
+        std::thread::yield_now();
     }
     Err(io::Error::other("the journal's header does not say which bytes are kept"))
 }

@@ -88,6 +88,8 @@ pub enum Record {
 pub struct Start {
     /// The process that holds the terminal.
     pub holder: u32,
+    /// When the kernel started that; zero if it does more than hold this terminal.
+    pub holder_ticks: u64,
     /// The command's process.
     pub pid: u32,
     /// When the kernel started it, in clock ticks since boot: with `pid` and `boot` it names one process for ever.
@@ -139,6 +141,8 @@ pub enum Lost {
     HolderDied,
     /// The machine was started anew.
     Reboot,
+    /// The program that held the terminal on a thread waited for the command itself, or ignores SIGCHLD.
+    StatusTaken,
 }
 
 /// What brought an end about.
@@ -197,6 +201,7 @@ impl Lost {
         match self {
             Self::HolderDied => "holder_died",
             Self::Reboot => "reboot",
+            Self::StatusTaken => "status_taken",
         }
     }
 }
@@ -259,7 +264,7 @@ impl Record {
     fn write(&self, w: &mut Writer) {
         match self {
             Self::Start(s) => {
-                w.u32(s.holder).u32(s.pid).u64(s.ticks);
+                w.u32(s.holder).u64(s.holder_ticks).u32(s.pid).u64(s.ticks);
                 for byte in s.boot {
                     w.u8(byte);
                 }
@@ -267,16 +272,14 @@ impl Record {
             }
             Self::NotStarted { stage, errno } => w.u8(*stage).i32(*errno),
             Self::Resize(size) => w.u16(size.cols).u16(size.rows),
-            Self::Input { writer, seq, len, author } => {
-                w.u64(*writer).u64(*seq).u64(*len).text(author)
-            }
+            Self::Input { writer, seq, len, author } => w.u64(*writer).u64(*seq).u64(*len).text(author),
             Self::InputEnded { author } => w.text(author),
             Self::Signal { signal, author } => w.i32(*signal).text(author),
             Self::Killing { cause, author, grace } => {
                 w.u8(cause.number()).text(author).u64(crate::plan::nanos(*grace))
             }
             Self::Stalled { errno, lasted } => w.i32(*errno).u64(crate::plan::nanos(*lasted)),
-            Self::End(end) => return end.write(w),
+            Self::End(end) => end.write(w),
             Self::Closed { killed } => w.u32(*killed),
             Self::Unknown(_) => w,
         };
@@ -286,6 +289,7 @@ impl Record {
         Ok(match kind {
             1 => Self::Start(Start {
                 holder: r.u32()?,
+                holder_ticks: r.u64()?,
                 pid: r.u32()?,
                 ticks: r.u64()?,
                 boot: r.sixteen()?,
@@ -310,18 +314,19 @@ impl Record {
 }
 
 impl End {
-    fn write(&self, w: &mut Writer) {
+    fn write<'w>(&self, w: &'w mut Writer) -> &'w mut Writer {
         match self.status {
             Status::Code(code) => w.u8(1).i32(code),
             Status::Signal(signal) => w.u8(2).i32(signal),
             Status::Lost(Lost::HolderDied) => w.u8(3).i32(1),
             Status::Lost(Lost::Reboot) => w.u8(3).i32(2),
+            Status::Lost(Lost::StatusTaken) => w.u8(3).i32(3),
         };
         w.u8(self.cause.number()).text(&self.author);
         for time in [self.lasted, self.user, self.system] {
             w.u64(crate::plan::nanos(time));
         }
-        w.u64(self.peak_memory).u32(self.left).u32(self.holding);
+        w.u64(self.peak_memory).u32(self.left).u32(self.holding)
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -330,6 +335,7 @@ impl End {
             (2, signal) => Status::Signal(signal),
             (3, 1) => Status::Lost(Lost::HolderDied),
             (3, 2) => Status::Lost(Lost::Reboot),
+            (3, 3) => Status::Lost(Lost::StatusTaken),
             _ => return Err(DecodeError::Unknown),
         };
         Ok(Self {

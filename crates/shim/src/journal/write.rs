@@ -9,13 +9,15 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Space for records reserved when the journal is made: the end of a command can be written on a full disk.
-const RESERVED: u64 = 4096;
-/// Holes are made in whole blocks of this size, the largest page size in use on the supported machines.
-const BLOCK: u64 = 64 * 1024;
+/// Space for records taken when the journal is made, so that the end of a command can be written on a full disk. Zeros
+/// are written rather than asked for with `fallocate`, which costs a transaction of the file system; a reader takes the
+/// zeros after the last record for a record that was never finished.
+const RESERVED: usize = 4096;
+/// Holes are made in whole blocks of the size that file systems use; a part of one would be written over with zeros.
+const BLOCK: u64 = 4096;
 /// Bytes are dropped a slice at a time, since every drop is a change of the file's block map.
 const SLICES: u64 = 16;
 
@@ -26,6 +28,8 @@ pub struct Journal {
     out: File,
     events_len: u64,
     first: u64,
+    /// Up to here the disk space has been given back, in whole blocks; never beyond `first`.
+    punched: u64,
     end: u64,
     keep: u64,
     /// Output read from the command and not yet in the file; never more than one read.
@@ -46,14 +50,15 @@ struct Stall {
 impl Journal {
     /// Begins a journal in two new files.
     pub fn begin(events: File, out: File, keep: u64) -> io::Result<Self> {
-        // Not every file system can reserve; there the promise is only as good as the disk.
-        let _ = fallocate(&events, FallocateFlags::KEEP_SIZE, 0, RESERVED);
-        events.write_all_at(&format::header(), 0)?;
+        let mut first_block = format::header();
+        first_block.resize(RESERVED, 0);
+        events.write_all_at(&first_block, 0)?;
         Ok(Self {
             events,
             out,
             events_len: HEADER_LEN,
             first: 0,
+            punched: 0,
             end: 0,
             keep,
             unwritten: Vec::new(),
@@ -73,6 +78,7 @@ impl Journal {
             out,
             events_len,
             first,
+            punched: first,
             end,
             keep: u64::MAX,
             unwritten: Vec::new(),
@@ -127,7 +133,9 @@ impl Journal {
     pub fn record(&mut self, record: Record) {
         let entry = Entry { offset: self.end + self.unwritten.len() as u64, at: now(), record };
         self.records.extend_from_slice(&entry.encode());
-        if self.stalled.is_none() && let Err(error) = self.write_records() {
+        if self.stalled.is_none()
+            && let Err(error) = self.write_records()
+        {
             self.stall(&error);
         }
     }
@@ -135,6 +143,12 @@ impl Journal {
     /// Tries again to write what is left over; true when nothing is.
     pub fn retry(&mut self) -> bool {
         let Some(stall) = self.stalled else { return true };
+        if self.is_forgotten() {
+            self.unwritten.clear();
+            self.records.clear();
+            self.stalled = None;
+            return true;
+        }
         let unwritten = std::mem::take(&mut self.unwritten);
         if let Err((written, _)) = self.write_output(&unwritten) {
             self.unwritten = unwritten[written..].to_vec();
@@ -147,6 +161,11 @@ impl Journal {
         self.record(Record::Stalled { errno: stall.errno, lasted: stall.since.elapsed() });
         self.drop_oldest();
         self.stalled.is_none()
+    }
+
+    /// Whether the terminal was released: nobody can open these files any more.
+    fn is_forgotten(&self) -> bool {
+        self.out.metadata().is_ok_and(|meta| meta.nlink() == 0)
     }
 
     fn stall(&mut self, error: &io::Error) {
@@ -192,9 +211,7 @@ impl Journal {
         if self.end - self.first <= self.keep || self.can_drop == Some(false) {
             return;
         }
-        let slice = (self.keep / SLICES).max(BLOCK);
-        let target = self.end.saturating_sub(self.keep.saturating_sub(slice));
-        let target = target.next_multiple_of(BLOCK).min(self.end);
+        let target = self.end - (self.keep - self.keep / SLICES);
         if !self.can_punch() {
             return;
         }
@@ -202,9 +219,11 @@ impl Journal {
         if self.events.write_all_at(&format::first_slot(target), FIRST_AT).is_err() {
             return;
         }
-        let (from, len) = (self.first, target - self.first);
         self.first = target;
-        let _ = fallocate(&self.out, PUNCH, from, len);
+        let upto = target - target % BLOCK;
+        if upto > self.punched && fallocate(&self.out, PUNCH, self.punched, upto - self.punched).is_ok() {
+            self.punched = upto;
+        }
     }
 
     /// Asks once, by punching where nothing is.

@@ -218,11 +218,13 @@ fn restore_signals(before: &SignalSet) {
 /// Handlers vanish at exec by themselves; ignored signals (SIGPIPE in every Rust program, SIGHUP under nohup)
 /// and the mask do not.
 fn reset_signals() {
-    // SAFETY: all-zero is SIG_DFL with no flags and an empty mask.
-    let default: libc::sigaction = unsafe { std::mem::zeroed() };
+    // As the kernel wants it: handler, flags, restorer and mask, all zero. The C library's own call leaves out two
+    // numbers that it uses itself, and its posix_spawn hands those on ignored.
+    let default = [0u64; 4];
     for signal in 1..=64 {
+        let none = std::ptr::null_mut::<u64>();
         // SAFETY: `default` is a valid action; numbers that cannot be set are refused without effect.
-        unsafe { libc::sigaction(signal, &raw const default, std::ptr::null_mut()) };
+        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), none, size_of::<u64>()) };
     }
     let mut none = SignalSet::uninit();
     // SAFETY: `sigemptyset` initialises the set it is given.

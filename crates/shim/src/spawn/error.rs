@@ -89,7 +89,8 @@ impl StartError {
             (Stage::Exec, libc::ENOMEM | libc::EAGAIN) => "limit",
             (Stage::Exec, _) => "not_executable",
             (Stage::Cwd, _) => "bad_cwd",
-            (Stage::Pty, libc::ENOSPC) => "no_pty_left",
+            // The C library's interface, which rustix follows, says EAGAIN where the kernel says ENOSPC.
+            (Stage::Pty, libc::ENOSPC | libc::EAGAIN) => "no_pty_left",
             (_, libc::EMFILE | libc::ENFILE | libc::EAGAIN | libc::ENOMEM) => "limit",
             (Stage::Journal, libc::ENOSPC | libc::EDQUOT) => "disk_full",
             _ => "system",

@@ -63,16 +63,21 @@ pub struct Running {
 }
 
 /// Makes the process. It does not run the command before [`Waiting::let_go`].
-pub fn prepare(plan: &Plan, cwd: BorrowedFd<'_>, cgroup: Option<BorrowedFd<'_>>) -> Result<Waiting, StartError> {
+pub fn prepare(
+    plan: &Plan,
+    cwd: BorrowedFd<'_>,
+    cgroup: Option<BorrowedFd<'_>>,
+) -> Result<Waiting, StartError> {
     let (ends, theirs) = connect(plan.io)?;
     let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
     let (failed, fail) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
     let (wait, go, fail) = (high(wait)?, high(go)?, high(fail)?);
+    let cwd = high(rustix::io::fcntl_dupfd_cloexec(cwd, FIRST_FREE).map_err(Stage::Descriptors.failed())?)?;
     let setup = child::Setup {
         input: theirs.input.as_fd(),
         output: theirs.output.as_fd(),
         terminal: matches!(plan.io, Io::Pty(_)),
-        cwd,
+        cwd: cwd.as_fd(),
         wait: wait.as_fd(),
         go: go.as_fd(),
         fail: fail.as_fd(),
@@ -82,6 +87,12 @@ pub fn prepare(plan: &Plan, cwd: BorrowedFd<'_>, cgroup: Option<BorrowedFd<'_>>)
 }
 
 impl Waiting {
+    /// Lets it leave without having run anything.
+    pub fn abandon(self) {
+        drop(self.go);
+        child::reap(self.pid);
+    }
+
     /// Opens the barrier and waits until the program is executed or has failed to be.
     pub fn let_go(self) -> Result<Running, StartError> {
         let Self { pid, pidfd, ends, go, failed } = self;

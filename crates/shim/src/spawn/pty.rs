@@ -11,7 +11,7 @@ use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr
 use std::os::fd::OwnedFd;
 
 /// Master and slave of a new PTY of that size; the master does not block.
-pub(super) fn open(size: Size) -> Result<(OwnedFd, OwnedFd), StartError> {
+pub(crate) fn open(size: Size) -> Result<(OwnedFd, OwnedFd), StartError> {
     let failed = || Stage::Pty.failed();
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags).map_err(failed())?;

@@ -5,8 +5,8 @@
 
 use super::proc::{self, Process};
 use rustix::fs::{AtFlags, Mode, OFlags};
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -48,9 +48,10 @@ fn locate(mounts: &str, own: &str) -> Option<PathBuf> {
 }
 
 impl Cgroup {
-    /// Makes the group for a terminal.
-    pub fn make(parent: &Path, id: &str) -> io::Result<Self> {
-        let path = parent.join(format!("wharf-{id}"));
+    /// Makes a group for the terminal that this process will hold.
+    pub fn make(parent: &Path) -> io::Result<Self> {
+        // The number alone may have been another holder's, whose group is still to be swept.
+        let path = parent.join(format!("{}{}", prefix(std::process::id()), crate::journal::write::now()));
         fs::create_dir(&path)?;
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         match rustix::fs::open(&path, flags, Mode::empty()) {
@@ -85,9 +86,35 @@ impl Cgroup {
     }
 }
 
+/// How the groups of a holder's terminals are named.
+#[must_use]
+pub fn prefix(holder: u32) -> String {
+    format!("wharf-{holder}-")
+}
+
+/// Removes empty groups of holders that are gone. One that was killed before it got its plan leaves such a group, and
+/// no record of it.
+pub fn remove_stale(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let holder = name.to_str().and_then(|n| n.strip_prefix("wharf-")?.split('-').next()?.parse().ok());
+        if holder.is_some_and(|holder| proc::look(holder).is_none_or(|p| p.is_zombie())) {
+            let _ = remove(&entry.path());
+        }
+    }
+}
+
+/// Whether a path is a group at all.
+#[must_use]
+pub fn is_group(path: &Path) -> bool {
+    /// From `linux/magic.h`.
+    const CGROUP2_SUPER_MAGIC: u32 = 0x6367_7270;
+    rustix::fs::statfs(path).is_ok_and(|stat| stat.f_type as u32 == CGROUP2_SUPER_MAGIC)
+}
+
 /// Kills everything in a group by its path.
 pub fn kill(path: &Path) -> io::Result<()> {
-    fs::write(path.join("cgroup.kill"), "1")
+    OpenOptions::new().write(true).open(path.join("cgroup.kill"))?.write_all(b"1")
 }
 
 /// Removes a group and those that the command made below it.
@@ -128,10 +155,7 @@ mod tests {
             locate(unified, user).unwrap(),
             Path::new("/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice")
         );
-        assert_eq!(
-            locate(hybrid, "4:memory:/x\n0::/\n").unwrap(),
-            Path::new("/sys/fs/cgroup/unified")
-        );
+        assert_eq!(locate(hybrid, "4:memory:/x\n0::/\n").unwrap(), Path::new("/sys/fs/cgroup/unified"));
         assert_eq!(locate(unified, "0::/../outside\n"), None);
         assert_eq!(locate("", user), None);
     }

@@ -9,7 +9,7 @@ pub mod lost;
 pub mod proc;
 
 use proc::Process;
-use rustix::process::{Pid, Signal, getpid, pidfd_send_signal};
+use rustix::process::{Signal, getpid, pidfd_send_signal};
 use std::collections::BTreeSet;
 
 /// One process for ever: its number and when the kernel started it.
@@ -23,8 +23,8 @@ pub enum Members {
     /// Descendants of one process, and whoever carries the terminal's id in its environment: all that can be known
     /// by a holder that shares its process with others.
     Marked {
-        /// The command.
-        root: Pid,
+        /// The command, until it is reaped: then its number means nothing any more.
+        root: Option<Identity>,
         /// The terminal's id.
         id: String,
     },
@@ -38,11 +38,12 @@ impl Members {
         match self {
             Self::Descendants => descendants(&all, getpid().as_raw_nonzero().get()),
             Self::Marked { root, id } => {
-                let root = root.as_raw_nonzero().get();
-                let mut members = descendants(&all, root);
-                members.extend(all.iter().filter(|p| p.pid == root).cloned());
+                let root = all.iter().find(|p| root.is_some_and(|root| p.identity() == root));
+                let mut members = root.map(|root| descendants(&all, root.pid)).unwrap_or_default();
+                members.extend(root.cloned());
                 let known: BTreeSet<i32> = members.iter().map(|p| p.pid).collect();
-                let marked = all.into_iter().filter(|p| !known.contains(&p.pid) && lost::is_marked(p.pid, id));
+                let marked =
+                    all.into_iter().filter(|p| !known.contains(&p.pid) && lost::is_marked(p.pid, id));
                 members.extend(marked);
                 members
             }
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> Process {
-        Process { pid, parent, group: pid, state: 'S', ticks: 1 }
+        Process { pid, parent, group: pid, state: 'S', threads: 1, ticks: 1 }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 /// One process as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,10 @@ pub struct Process {
     pub parent: i32,
     /// Its process group.
     pub group: i32,
-    /// The kernel's letter for its state.
+    /// The kernel's letter for the state of its first thread.
     pub state: char,
+    /// How many threads it has.
+    pub threads: u32,
     /// When it was started, in clock ticks since boot.
     pub ticks: u64,
 }
@@ -28,10 +31,11 @@ impl Process {
         (self.pid, self.ticks)
     }
 
-    /// Dead, and only not yet waited for.
+    /// Dead, and only not yet waited for. A process whose first thread has left looks the same by its state, but has
+    /// other threads and lives.
     #[must_use]
     pub fn is_zombie(&self) -> bool {
-        matches!(self.state, 'Z' | 'X')
+        self.state == 'X' || self.state == 'Z' && self.threads <= 1
     }
 }
 
@@ -62,6 +66,7 @@ fn parse(stat: &[u8]) -> Option<Process> {
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
+        threads: fields.get(17)?.parse().ok()?,
         ticks: fields.get(19)?.parse().ok()?,
     })
 }
@@ -80,8 +85,13 @@ pub fn open(process: &Process) -> Option<OwnedFd> {
 /// Whether the process behind a handle is dead.
 #[must_use]
 pub fn has_exited(handle: &OwnedFd) -> bool {
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&now)) == Ok(1)
+    wait_for_exit(handle, Duration::ZERO)
+}
+
+/// Waits that long for the process behind a handle to be dead; true if it is.
+pub fn wait_for_exit(handle: &OwnedFd, patience: Duration) -> bool {
+    let timeout = Timespec { tv_sec: 0, tv_nsec: patience.subsec_nanos().into() };
+    poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timeout)) == Ok(1)
 }
 
 /// How many of the processes have a descriptor open on `target`, as `/proc/PID/fd` links name it.
@@ -120,8 +130,18 @@ pub fn boot() -> [u8; 16] {
 /// Whether a process ignores a signal.
 #[must_use]
 pub fn ignores(pid: i32, signal: i32) -> bool {
+    is_in_mask(pid, "SigIgn:", signal)
+}
+
+/// Whether a process has a handler of its own for a signal.
+#[must_use]
+pub fn catches(pid: i32, signal: i32) -> bool {
+    is_in_mask(pid, "SigCgt:", signal)
+}
+
+fn is_in_mask(pid: i32, mask: &str, signal: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = status.lines().find_map(|line| line.strip_prefix(mask));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     mask & (1 << (signal - 1)) != 0
 }
@@ -133,8 +153,15 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_and_spaces_confuses_nobody() {
         let line = b"42 (a) R 1 (b)) S 7 40 40 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 11 12\n";
-        let seen = Process { pid: 42, parent: 7, group: 40, state: 'S', ticks: 98765 };
+        let seen = Process { pid: 42, parent: 7, group: 40, state: 'S', threads: 1, ticks: 98765 };
         assert_eq!(parse(line), Some(seen));
+    }
+
+    #[test]
+    fn a_process_whose_first_thread_has_left_is_not_dead() {
+        let process = |threads| Process { pid: 1, parent: 1, group: 1, state: 'Z', threads, ticks: 1 };
+        assert!(process(1).is_zombie());
+        assert!(!process(2).is_zombie());
     }
 
     #[test]

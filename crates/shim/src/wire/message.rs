@@ -168,16 +168,16 @@ impl Request {
         let (tag, mut r) = open(body)?;
         let request = match r.u8()? {
             1 => Self::Watch { past: r.u64()?, seen: State::from_code(r.u8()?)? },
-            2 => Self::Kill { grace_ms: r.maybe_u64()?, author: r.text()? },
+            2 => Self::Kill { grace_ms: r.maybe_u64()?, author: author(&mut r)? },
             3 => Self::Input {
                 writer: r.u64()?,
                 seq: r.u64()?,
-                author: r.text()?,
+                author: author(&mut r)?,
                 bytes: r.bytes()?.to_vec(),
             },
-            4 => Self::EndInput { writer: r.u64()?, seq: r.u64()?, author: r.text()? },
+            4 => Self::EndInput { writer: r.u64()?, seq: r.u64()?, author: author(&mut r)? },
             5 => Self::Resize(Size { cols: r.u16()?, rows: r.u16()? }),
-            6 => Self::Signal { signal: r.i32()?, author: r.text()? },
+            6 => Self::Signal { signal: r.i32()?, author: author(&mut r)? },
             7 => Self::Lease(OnOwnerExit::from_code(r.u8()?)?),
             8 => Self::Status,
             _ => return Err(DecodeError::Unknown),
@@ -185,6 +185,18 @@ impl Request {
         r.done()?;
         Ok((tag, request))
     }
+}
+
+/// Names are for people and stand in records of limited length; a longer one is cut.
+const LONGEST_AUTHOR: usize = 256;
+
+fn author(r: &mut Reader<'_>) -> Result<String, DecodeError> {
+    let mut author = r.text()?;
+    let boundary = (0..=LONGEST_AUTHOR).rev().find(|at| author.is_char_boundary(*at));
+    if author.len() > LONGEST_AUTHOR {
+        author.truncate(boundary.unwrap_or(0));
+    }
+    Ok(author)
 }
 
 impl Reply {
@@ -322,8 +334,7 @@ mod tests {
 
     #[test]
     fn every_reply_comes_back_as_it_was() {
-        let progress =
-            Progress { first: 1, end: 2, state: State::Ended, input_pending: 3, pid: 4 };
+        let progress = Progress { first: 1, end: 2, state: State::Ended, input_pending: 3, pid: 4 };
         let replies = [
             Reply::Started { pid: 1 },
             Reply::NotStarted { stage: 3, errno: 2 },

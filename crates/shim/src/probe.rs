@@ -1,0 +1,186 @@
+//! What this machine offers, found out by trying each thing in the smallest way that changes nothing.
+//!
+//! Kernel versions are not looked at: containers and hardened systems take away what the version promises, and
+//! distributions bring what it does not. Nothing here is needed to hold a terminal; `wharf doctor` asks.
+
+use crate::plan::Size;
+use crate::spawn::pty;
+use crate::tree::cgroup::{self, Cgroup};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
+use rustix::process::{PidfdFlags, Resource, WaitOptions, getpid, getrlimit, pidfd_open, waitpid};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What trying it showed: a detail worth telling, or why it does not work.
+pub type Answer = Result<String, String>;
+
+/// A kind of namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Namespace {
+    /// Users and capabilities; the one that lets an ordinary user make the others.
+    User,
+    /// Processes.
+    Pid,
+    /// Mounts.
+    Mount,
+    /// Network.
+    Net,
+}
+
+/// A cgroup of its own, with a kill that no fork can outrun.
+pub fn own_cgroup() -> Answer {
+    let parent = cgroup::parent().ok_or("no cgroup v2 group that this user may divide")?;
+    let group = Cgroup::make(&parent).map_err(text)?;
+    let kills = group.path().join("cgroup.kill").exists();
+    group.remove();
+    if kills { Ok(parent.display().to_string()) } else { Err("the kernel has no cgroup.kill".to_owned()) }
+}
+
+/// A namespace, made by an unprivileged process in a user namespace of its own.
+pub fn namespace(kind: Namespace) -> Answer {
+    let flags = libc::CLONE_NEWUSER
+        | match kind {
+            Namespace::User => 0,
+            Namespace::Pid => libc::CLONE_NEWPID,
+            Namespace::Mount => libc::CLONE_NEWNS,
+            Namespace::Net => libc::CLONE_NEWNET,
+        };
+    // In a child, because there is no way back out of a namespace.
+    // SAFETY: the child makes two system calls and touches nothing that another thread could hold.
+    match unsafe { libc::fork() } {
+        -1 => Err(text(io::Error::last_os_error())),
+        0 => leave(unshare(flags)),
+        child => answer_of(child),
+    }
+}
+
+/// The error number, or zero.
+fn unshare(flags: i32) -> i32 {
+    // SAFETY: takes no pointer.
+    match unsafe { libc::unshare(flags) } {
+        0 => 0,
+        _ => io::Error::last_os_error().raw_os_error().unwrap_or(libc::EPERM),
+    }
+}
+
+fn leave(code: i32) -> ! {
+    // SAFETY: ends this process at once, running nothing of the parent's.
+    unsafe { libc::_exit(code) }
+}
+
+fn answer_of(child: i32) -> Answer {
+    let (_, status) = waitpid(rustix::process::Pid::from_raw(child), WaitOptions::empty())
+        .map_err(text)?
+        .ok_or("no answer")?;
+    match status.exit_status() {
+        Some(0) => Ok(String::new()),
+        Some(errno) => Err(text(io::Error::from_raw_os_error(errno))),
+        None => Err("the attempt was killed".to_owned()),
+    }
+}
+
+/// Landlock, by its version.
+pub fn landlock() -> Answer {
+    /// Asks for the version instead of making a ruleset.
+    const VERSION: libc::c_ulong = 1;
+    let nothing = std::ptr::null::<u8>();
+    // SAFETY: with this flag the kernel takes no pointer and no size.
+    match unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, VERSION) } {
+        version if version > 0 => Ok(format!("ABI {version}")),
+        _ => Err(text(io::Error::last_os_error())),
+    }
+}
+
+/// Filters on system calls.
+pub fn seccomp() -> Answer {
+    let action = libc::SECCOMP_RET_ERRNO;
+    let ask = libc::SECCOMP_GET_ACTION_AVAIL;
+    // SAFETY: the pointer is to a local number, which the kernel reads.
+    match unsafe { libc::syscall(libc::SYS_seccomp, ask, 0, &raw const action) } {
+        0 => Ok(String::new()),
+        _ => Err(text(io::Error::last_os_error())),
+    }
+}
+
+/// Handles on processes that stay true after the number is used anew.
+pub fn pidfd() -> Answer {
+    pidfd_open(getpid(), PidfdFlags::empty()).map(|_| String::new()).map_err(text)
+}
+
+/// The call that starts a process inside its cgroup. Sandboxes often hide it.
+pub fn clone3() -> Answer {
+    let nothing = std::ptr::null::<u8>();
+    // SAFETY: a size of zero is refused before the pointer is looked at.
+    unsafe { libc::syscall(libc::SYS_clone3, nothing, 0usize) };
+    match io::Error::last_os_error() {
+        error if error.raw_os_error() == Some(libc::EINVAL) => Ok(String::new()),
+        error => Err(text(error)),
+    }
+}
+
+/// Inheriting the orphans of one's descendants.
+pub fn sub_reaper() -> Answer {
+    rustix::process::child_subreaper().map(|_| String::new()).map_err(text)
+}
+
+/// A PTY, and how many more the machine has.
+pub fn ptys() -> Answer {
+    pty::open(Size::default()).map_err(|error| error.to_string())?;
+    let number = |name| {
+        let text = fs::read_to_string(format!("/proc/sys/kernel/pty/{name}")).ok()?;
+        text.trim().parse::<u64>().ok()
+    };
+    match (number("max"), number("nr")) {
+        (Some(max), Some(used)) => Ok(format!("{} of {max} left", max.saturating_sub(used))),
+        _ => Ok(String::new()),
+    }
+}
+
+/// Giving back the front of a file in that directory while its end is being written.
+pub fn hole_punching(dir: &Path) -> Answer {
+    const LEN: usize = 256 * 1024;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let mut file: File = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR).map_err(text)?.into();
+    file.write_all(&[1; LEN]).map_err(text)?;
+    file.sync_all().map_err(text)?;
+    let before = file.metadata().map_err(text)?.blocks();
+    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    fallocate(&file, punch, 0, LEN as u64 / 2).map_err(text)?;
+    let after = file.metadata().map_err(text)?.blocks();
+    if after < before { Ok(String::new()) } else { Err("no space is given back".to_owned()) }
+}
+
+/// How many descriptors a process may have: now, and if it asks for more.
+#[must_use]
+pub fn open_files() -> (Option<u64>, Option<u64>) {
+    let limit = getrlimit(Resource::Nofile);
+    (limit.current, limit.maximum)
+}
+
+fn text(error: impl Into<io::Error>) -> String {
+    let error: io::Error = error.into();
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_holder_cannot_do_without_is_found_here() {
+        for (name, answer) in [("pidfd", pidfd()), ("sub-reaper", sub_reaper()), ("PTY", ptys())] {
+            assert!(answer.is_ok(), "{name}: {answer:?}");
+        }
+    }
+
+    #[test]
+    fn trying_leaves_no_child_behind() {
+        for kind in [Namespace::User, Namespace::Pid, Namespace::Mount, Namespace::Net] {
+            let _ = namespace(kind);
+        }
+        let own = format!("/proc/self/task/{}/children", rustix::thread::gettid().as_raw_nonzero());
+        assert_eq!(fs::read_to_string(own).unwrap_or_default(), "");
+    }
+}
