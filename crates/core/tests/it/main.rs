@@ -1,3 +1,22 @@
-//! Real processes, one promise a test.
+//! Real processes, one promise a test: the table of contents.
 
-mod smoke;
+#[cfg(test)]
+mod campaign;
+#[cfg(test)]
+mod embedding;
+#[cfg(test)]
+mod end;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod input;
+#[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod output;
+#[cfg(test)]
+mod owner;
+#[cfg(test)]
+mod retention;
+#[cfg(test)]
+mod start;
