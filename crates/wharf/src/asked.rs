@@ -1,0 +1,70 @@
+//! From the arguments of `wharf run` to a spec.
+
+use crate::cli::Run;
+use crate::interact;
+use crate::place::Place;
+use crate::report::Failure;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use wharf_core::{OnOwnerExit, Spec};
+
+/// What was asked for.
+pub(crate) fn spec(args: &Run, place: &Place) -> Result<Spec, Failure> {
+    let environment = environment(args, place)?;
+    let mut spec = command(args, &environment)?.envs(environment);
+    spec =
+        spec.cwd(place.directory(args.cwd.as_deref())?).keep(args.keep).grace(args.grace).origin("wharf run");
+    if args.pty {
+        spec = spec.pty(args.size.or_else(interact::window).unwrap_or_default());
+    } else if args.stdin {
+        spec = spec.with_input();
+    }
+    if let Some(limit) = args.timeout {
+        spec = spec.time_limit(limit);
+    }
+    if let Some(limit) = args.idle_timeout {
+        spec = spec.idle_limit(limit);
+    }
+    if let Some(limit) = args.max_output {
+        spec = spec.output_limit(limit);
+    }
+    Ok(spec.on_owner_exit(if args.detach { OnOwnerExit::Keep } else { OnOwnerExit::Kill }))
+}
+
+fn command(args: &Run, environment: &[(OsString, OsString)]) -> Result<Spec, Failure> {
+    if let Some(line) = &args.shell {
+        return Ok(Spec::shell_line(shell(environment), line));
+    }
+    let (program, rest) = args.command.split_first().ok_or_else(|| Failure::usage("there is no command"))?;
+    Ok(Spec::argv(program, rest))
+}
+
+/// Bash if there is one, because that is what lines are written for; else what every system has.
+fn shell(environment: &[(OsString, OsString)]) -> &'static str {
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
+    if std::env::split_paths(path).any(|dir| dir.join("bash").is_file()) { "bash" } else { "sh" }
+}
+
+/// Ours, with what was added.
+fn environment(args: &Run, place: &Place) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut pairs = if args.clear_env { Vec::new() } else { place.environment() };
+    // What has no proper name in our own environment is not worth refusing a command for.
+    pairs.retain(|(name, _)| !name.is_empty() && !name.as_bytes().contains(&b'='));
+    for asked in &args.env {
+        let bytes = asked.as_bytes();
+        let (name, value) = match bytes.iter().position(|b| *b == b'=') {
+            Some(at) => {
+                (OsStr::from_bytes(&bytes[..at]), Some(OsStr::from_bytes(&bytes[at + 1..]).to_owned()))
+            }
+            None => (asked.as_os_str(), place.variable(asked)),
+        };
+        let value = value.ok_or_else(|| {
+            Failure::usage(format!("the variable {name:?} is not set here"))
+                .hint("--env NAME=VALUE gives it a value")
+        })?;
+        pairs.retain(|(known, _)| known != name);
+        pairs.push((name.to_owned(), value));
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,284 @@
+//! The command line: what may be said, and the help for it.
+
+use crate::amount;
+use crate::detach_key::DetachKey;
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+use wharf_core::Size;
+
+const AFTER: &str = "\
+Examples:
+  wharf run -- cargo test              run it here, exit with its status
+  wharf run -d -- ./server             leave it running, print its id
+  wharf ls                             what runs and what ran
+  wharf logs -f 4k2p                   its output; any unique beginning of an id will do
+
+Exit codes:
+  the command's own, or 128+N if signal N ended it; 124 if a time limit did
+  125 wharf itself failed, 126 the command cannot be executed, 127 it was not found
+  1 the terminal refused, 2 wrong usage, 3 no such terminal
+
+Environment:
+  WHARF_STATE_DIR   where everything is kept, instead of the XDG directories
+  WHARF_KEEP_FOR    how long ended terminals stay (default 7d)
+  WHARF_KEEP_TOTAL  how much disk space they may use together (default 1G)";
+
+/// Runs commands, keeps every byte they print, knows exactly how they ended, and leaves nothing behind
+#[derive(Debug, Parser)]
+#[command(name = "wharf", version, after_help = AFTER, max_term_width = 100)]
+#[command(disable_help_subcommand = true, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Run(Run),
+    Ls(Ls),
+    Logs(Logs),
+    Wait(Wait),
+    Kill(Kill),
+    Send(Send),
+    Attach(Attach),
+    Rm(Rm),
+    Doctor(Doctor),
+    Completions(Completions),
+}
+
+const AFTER_RUN: &str = "\
+Examples:
+  wharf run --timeout 10m -- make -j8
+  wharf run -c 'grep -r TODO src | wc -l'
+  wharf run --pty -- bash                       a shell, as you know it
+  wharf run --json -- cargo test                one record when it is over
+
+Whoever reads the output more slowly than it is printed misses what goes beyond --keep, and is told.
+What the command leaves running is ended with it, unless you say --detach.
+Ctrl-C is passed on to the command; a second one ends everything at once.
+Durations: 500ms, 30s, 5m, 2h, or seconds. Sizes: 64K, 10M, 1G, or bytes.";
+
+/// Run a command and show its output; exits with its status
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_RUN, override_usage = "wharf run [OPTIONS] [--] COMMAND [ARGUMENT]...\n       wharf run [OPTIONS] -c LINE")]
+pub(crate) struct Run {
+    /// Run it on a terminal of its own instead of a pipe; interactive if you are on one
+    #[arg(long)]
+    pub(crate) pty: bool,
+    /// Size of that terminal, if not that of yours
+    #[arg(long, value_name = "COLSxROWS", requires = "pty", value_parser = amount::screen)]
+    pub(crate) size: Option<Size>,
+    /// End it after this time (exit code 124)
+    #[arg(long, value_name = "DURATION", value_parser = amount::duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// End it after this time without output and input (exit code 124)
+    #[arg(long, value_name = "DURATION", value_parser = amount::duration)]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// How long it may take to end when asked, before it is killed
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = amount::duration)]
+    pub(crate) grace: Duration,
+    /// Start it in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Set a variable; with a name alone, pass on yours
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) env: Vec<OsString>,
+    /// Pass on no variables but those named with --env
+    #[arg(long)]
+    pub(crate) clear_env: bool,
+    /// Bytes of output to keep; the oldest are dropped beyond it
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = amount::size)]
+    pub(crate) keep: u64,
+    /// End it when it has printed more than this
+    #[arg(long, value_name = "SIZE", value_parser = amount::size)]
+    pub(crate) max_output: Option<u64>,
+    /// Pass on standard input; without it the command reads end of file
+    #[arg(short = 'i', long)]
+    pub(crate) stdin: bool,
+    /// Leave it running and print its id
+    #[arg(short, long)]
+    pub(crate) detach: bool,
+    /// Forget it when it is over
+    #[arg(long, conflicts_with = "detach")]
+    pub(crate) rm: bool,
+    /// Show no output; print one record when it is over
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Run this line in a shell (bash if there is one, else sh)
+    #[arg(short = 'c', long, value_name = "LINE", conflicts_with = "command")]
+    pub(crate) shell: Option<OsString>,
+    /// The command and its arguments; no shell reads them
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, required_unless_present = "shell")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// List terminals: those that run, then those that ended last
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  wharf ls --json | jq -r '.[] | select(.state == \"running\") | .id'")]
+pub(crate) struct Ls {
+    /// All that are kept, not only the ten that ended last
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// Print records
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const AFTER_LOGS: &str = "\
+Examples:
+  wharf logs -f 4k2p
+  wharf logs --tail 20 4k2p
+  wharf logs --from 1048576 4k2p > rest.log
+
+To a pipe or a file the bytes go as they are. On a terminal only text and colours are shown, \
+because output may contain sequences that do things to it; --raw shows everything.";
+
+/// Show what a terminal printed
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_LOGS)]
+pub(crate) struct Logs {
+    /// Its id, or a unique beginning of it
+    pub(crate) id: String,
+    /// Go on until nothing of it is left that could print
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Begin at this byte; -N begins N bytes before the end
+    #[arg(long, value_name = "OFFSET", allow_negative_numbers = true, conflicts_with = "tail")]
+    pub(crate) from: Option<i64>,
+    /// Begin with the last N lines
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) tail: Option<u64>,
+    /// Everything as it is, also on a terminal
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+/// Wait until a command has ended; exits with its status
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  id=$(wharf run -d -- make) && wharf wait $id && echo built")]
+pub(crate) struct Wait {
+    /// Its id, or a unique beginning of it
+    pub(crate) id: String,
+    /// Print how it ended, with its output, as one record
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const AFTER_KILL: &str = "\
+Examples:
+  wharf kill 4k2p
+  wharf kill --grace 0 4k2p
+  wharf kill -s HUP 4k2p               only send a signal
+
+Ending means all of it: SIGTERM, the grace, then SIGKILL to every process that came of the command.";
+
+/// End a command and everything it started
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_KILL)]
+pub(crate) struct Kill {
+    /// Ids, or unique beginnings of them
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// How long it may take to end when asked, if not what it was started with
+    #[arg(long, value_name = "DURATION", value_parser = amount::duration)]
+    pub(crate) grace: Option<Duration>,
+    /// Only send this signal to what is in the foreground
+    #[arg(short, long, value_name = "SIGNAL", conflicts_with = "grace", value_parser = amount::signal)]
+    pub(crate) signal: Option<i32>,
+    /// Print records
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const AFTER_SEND: &str = "\
+Examples:
+  wharf send 4k2p yes --enter
+  wharf send 4k2p --stdin --eof < answers.txt";
+
+/// Type something into a terminal
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_SEND)]
+pub(crate) struct Send {
+    /// Its id, or a unique beginning of it
+    pub(crate) id: String,
+    /// What to type; several words are joined by spaces
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<OsString>,
+    /// Then press Enter
+    #[arg(long)]
+    pub(crate) enter: bool,
+    /// Send standard input
+    #[arg(long, conflicts_with_all = ["text", "enter"])]
+    pub(crate) stdin: bool,
+    /// Then say that no more will come (Ctrl-D on a PTY)
+    #[arg(long)]
+    pub(crate) eof: bool,
+}
+
+const AFTER_ATTACH: &str = "\
+Examples:
+  wharf attach 4k2p
+  wharf attach --detach-key ctrl-a 4k2p
+
+You see what is on its screen and type into it. The detach key leaves it running. \
+If it ends while you are there, the exit code is the command's. A command that is not on a PTY can only be watched.";
+
+/// Take over a terminal's screen and keyboard
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_ATTACH)]
+pub(crate) struct Attach {
+    /// Its id, or a unique beginning of it
+    pub(crate) id: String,
+    /// The key that leaves it
+    #[arg(long, value_name = "KEY", default_value = "ctrl-]", value_parser = DetachKey::parse)]
+    pub(crate) detach_key: DetachKey,
+}
+
+/// Forget terminals; one that still runs is ended first
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  wharf rm 4k2p\n  wharf rm --ended")]
+pub(crate) struct Rm {
+    /// Ids, or unique beginnings of them
+    #[arg(value_name = "ID", required_unless_present = "ended")]
+    pub(crate) ids: Vec<String>,
+    /// All that have ended
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) ended: bool,
+}
+
+/// Tell what this machine offers, and what each missing thing costs
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  wharf doctor\n\nExits with 1 if wharf cannot work here; missing extras are no failure."
+)]
+pub(crate) struct Doctor {
+    /// Print records
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  wharf completions bash > ~/.local/share/bash-completion/completions/wharf"
+)]
+pub(crate) struct Completions {
+    /// Which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+impl Cli {
+    /// Whether a program reads what is printed, so that failures are to be records too.
+    pub(crate) fn wants_json(&self) -> bool {
+        match &self.verb {
+            Verb::Run(args) => args.json,
+            Verb::Ls(args) => args.json,
+            Verb::Wait(args) => args.json,
+            Verb::Kill(args) => args.json,
+            Verb::Doctor(args) => args.json,
+            Verb::Logs(_) | Verb::Send(_) | Verb::Attach(_) | Verb::Rm(_) | Verb::Completions(_) => false,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The records of `--json`. Fields are added, never renamed or given another meaning.
+
+use crate::exit_code;
+use crate::life;
+use crate::report::Failure;
+use serde::Serialize;
+use wharf_core::{Ended, Look, Outcome, Phase, ReadError, Terminal};
+
+/// Text in a record at most: enough for any log that somebody reads, and no danger to whoever parses it.
+const MOST_TEXT: usize = 1 << 20;
+
+/// `wharf run --json`, `wharf wait --json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct End {
+    id: String,
+    /// `exited`, `signal` or `lost`.
+    outcome: &'static str,
+    exit_code: Option<i32>,
+    /// Its name, like `SIGTERM`.
+    signal: Option<String>,
+    /// What brought the end about: `exited`, `killed`, `time_limit`, …
+    cause: &'static str,
+    duration_ms: u128,
+    cpu_user_ms: u128,
+    cpu_system_ms: u128,
+    peak_memory_bytes: u64,
+    /// Bytes printed in all.
+    bytes: u64,
+    /// Of those, bytes no longer kept.
+    dropped: u64,
+    /// Processes that were still alive when the command ended.
+    left: u32,
+    /// The newest output as text, at most 1 MiB.
+    output: String,
+    /// Whether `output` lacks something of the beginning.
+    truncated: bool,
+}
+
+impl End {
+    pub(crate) fn new(terminal: &Terminal, ended: &Ended) -> Result<Self, ReadError> {
+        let look = terminal.look()?;
+        let (output, truncated) = terminal.text(MOST_TEXT)?;
+        Ok(Self {
+            id: terminal.id().to_string(),
+            outcome: match ended.outcome {
+                Outcome::Code(_) => "exited",
+                Outcome::Signal(_) => "signal",
+                Outcome::Lost(_) => "lost",
+            },
+            exit_code: ended.exit_code(),
+            signal: ended.signal(),
+            cause: ended.cause.code(),
+            duration_ms: ended.lasted.as_millis(),
+            cpu_user_ms: ended.cpu.0.as_millis(),
+            cpu_system_ms: ended.cpu.1.as_millis(),
+            peak_memory_bytes: ended.peak_memory,
+            bytes: look.end,
+            dropped: look.first,
+            left: ended.left,
+            output,
+            truncated,
+        })
+    }
+}
+
+/// One entry of `wharf ls --json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    id: String,
+    /// `starting`, `running`, `ended` or `not_started`.
+    state: &'static str,
+    pid: Option<u32>,
+    /// What `wharf wait` would exit with.
+    exit_code: Option<u8>,
+    signal: Option<String>,
+    cause: Option<&'static str>,
+    /// Whether any process of it is alive.
+    alive: bool,
+    created_ms: u64,
+    ended_ms: Option<u64>,
+    bytes: u64,
+    dropped: u64,
+    pty: bool,
+    command: Vec<String>,
+    shell: bool,
+    cwd: String,
+}
+
+impl Listed {
+    pub(crate) fn new(terminal: &Terminal, look: &Look) -> Self {
+        let meta = terminal.meta();
+        let ended = match &look.phase {
+            Phase::Ended(ended) => Some(ended),
+            _ => None,
+        };
+        let (state, pid) = match &look.phase {
+            Phase::Starting => ("starting", None),
+            Phase::Running { pid, .. } => ("running", Some(*pid)),
+            Phase::Ended(_) => ("ended", None),
+            Phase::NotStarted => ("not_started", None),
+        };
+        Self {
+            id: terminal.id().to_string(),
+            state,
+            pid,
+            exit_code: ended.map(exit_code::of),
+            signal: ended.and_then(Ended::signal),
+            cause: ended.map(|ended| ended.cause.code()),
+            alive: life::is_alive(look),
+            created_ms: meta.created_ms,
+            ended_ms: ended.map(|ended| ended.at / 1_000_000),
+            bytes: look.end,
+            dropped: look.first,
+            pty: look.size.is_some(),
+            command: meta.command.clone(),
+            shell: meta.shell,
+            cwd: meta.cwd.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// `wharf run --detach --json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Started<'a> {
+    pub(crate) id: &'a str,
+}
+
+/// One entry of `wharf kill --json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Killed {
+    pub(crate) id: String,
+    /// How many processes were ended; absent if only a signal was sent.
+    pub(crate) processes: Option<u32>,
+}
+
+/// One entry of `wharf doctor --json`.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Capability {
+    pub(crate) name: &'static str,
+    pub(crate) have: bool,
+    /// Whether wharf cannot work without it.
+    pub(crate) required: bool,
+    pub(crate) detail: String,
+    pub(crate) used_for: &'static str,
+    pub(crate) without_it: &'static str,
+    pub(crate) advice: &'static str,
+}
+
+/// In place of any of these, if it could not be made.
+#[derive(Debug, Serialize)]
+pub(crate) struct Failed<'a> {
+    error: Fault<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct Fault<'a> {
+    /// A stable word.
+    code: &'a str,
+    message: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> Failed<'a> {
+    pub(crate) fn new(failure: &'a Failure) -> Self {
+        let Failure { message, hint, word, .. } = failure;
+        Self { error: Fault { code: word, message, hint: hint.as_deref() } }
+    }
+}

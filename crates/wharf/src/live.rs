@@ -1,0 +1,80 @@
+//! A terminal's output as it comes, byte for byte, to ours.
+
+use crate::harmless::Harmless;
+use crate::modes::Modes;
+use crate::output;
+use crate::report::{self, Failure};
+use crate::show;
+use wharf_core::{Reader, Step};
+
+/// Read at once, if that much is there. Asking costs as much as copying some hundred KiB, and a reader that is slower
+/// than the command loses what is no longer kept.
+const PIECE: usize = 1 << 20;
+
+/// How long to follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Only what is there.
+    Here(u64),
+    /// Until the command has ended and all that it printed was shown.
+    Ended,
+    /// Until nothing is left that could print.
+    Closed,
+}
+
+/// What is done to the bytes on the way.
+#[derive(Debug)]
+pub(crate) enum Through<'a> {
+    /// Nothing.
+    Raw,
+    /// Only what is harmless passes.
+    Harmless(Harmless),
+    /// All pass, and what they switch on is remembered.
+    Watched(&'a mut Modes),
+}
+
+/// Shows output until the end that was asked for.
+pub(crate) async fn follow(
+    mut reader: Reader,
+    until: Until,
+    mut through: Through<'_>,
+) -> Result<(), Failure> {
+    let mut dropped = 0;
+    loop {
+        let step = match until {
+            Until::Here(end) if reader.offset() >= end => Step::Closed,
+            Until::Here(_) | Until::Closed => reader.next_until_closed(PIECE).await?,
+            Until::Ended => reader.next(PIECE).await?,
+        };
+        let Step::Output(chunk) = step else { break };
+        dropped += chunk.gap;
+        // Whoever asked for old output wants to know where it lacks something; whoever looks on, only that it does.
+        if chunk.gap > 0 && until != Until::Ended {
+            say_gap(chunk.gap, chunk.at);
+        }
+        let bytes = match &mut through {
+            Through::Raw => chunk.bytes,
+            Through::Harmless(filter) => filter.pass(&chunk.bytes),
+            Through::Watched(modes) => {
+                modes.feed(&chunk.bytes);
+                chunk.bytes
+            }
+        };
+        output::write(bytes).await?;
+    }
+    if let Through::Harmless(filter) = &mut through {
+        output::write(filter.finish().to_vec()).await?;
+    }
+    if dropped > 0 && until == Until::Ended {
+        report::say(&format!(
+            "{} bytes were dropped before they could be shown; --keep keeps more",
+            show::count(dropped)
+        ));
+    }
+    Ok(())
+}
+
+fn say_gap(gap: u64, at: u64) {
+    let bytes = if gap == 1 { "byte was" } else { "bytes were" };
+    report::say(&format!("{} {bytes} dropped before offset {at}", show::count(gap)));
+}

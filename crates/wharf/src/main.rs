@@ -1,0 +1,79 @@
+//! `wharf`, the program: reads what was asked, does it, says how it went.
+
+#![forbid(unsafe_code)]
+
+mod amount;
+mod asked;
+mod cli;
+mod detach_key;
+mod exit_code;
+mod harmless;
+mod interact;
+mod json;
+mod keyboard;
+mod life;
+mod live;
+mod modes;
+mod output;
+mod place;
+mod raw_mode;
+mod report;
+mod request;
+mod show;
+mod verb;
+mod which;
+
+use clap::Parser;
+use cli::{Cli, Verb};
+use place::Place;
+use report::Failure;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(rest) = as_shim(&arguments) {
+        return wharf_shim::main(rest.first().map(Path::new)).into();
+    }
+    let cli = Cli::parse_from(arguments);
+    let json = cli.wants_json();
+    let code = match start(cli) {
+        Ok(code) => code,
+        Err(failure) => report::failed(&failure, json),
+    };
+    ExitCode::from(code)
+}
+
+/// The arguments for the shim, if that is what this was started as. It need not be installed: this program serves as
+/// one when it is called by that name.
+fn as_shim(arguments: &[OsString]) -> Option<&[OsString]> {
+    let (name, rest) = arguments.split_first()?;
+    if Path::new(name).file_name() == Some(OsStr::new("wharf-shim")) {
+        return Some(rest);
+    }
+    rest.split_first().filter(|(first, _)| *first == "__shim").map(|(_, rest)| rest)
+}
+
+fn start(cli: Cli) -> Result<exit_code::Code, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(act(cli.verb));
+    // Somebody may still be stuck writing to a pipe that nobody reads; that must not keep us.
+    runtime.shutdown_background();
+    done
+}
+
+async fn act(verb: Verb) -> Result<exit_code::Code, Failure> {
+    match verb {
+        Verb::Run(args) => verb::run::run(args, &Place::here()?).await,
+        Verb::Ls(args) => verb::ls::run(&args, &Place::here()?).await,
+        Verb::Logs(args) => verb::logs::run(&args, &Place::here()?).await,
+        Verb::Wait(args) => verb::wait::run(&args, &Place::here()?).await,
+        Verb::Kill(args) => verb::kill::run(&args, &Place::here()?).await,
+        Verb::Send(args) => verb::send::run(&args, &Place::here()?).await,
+        Verb::Attach(args) => verb::attach::run(&args, &Place::here()?).await,
+        Verb::Rm(args) => verb::rm::run(&args, &Place::here()?).await,
+        Verb::Doctor(args) => verb::doctor::run(&args, &Place::here()?),
+        Verb::Completions(args) => verb::completions::run(&args),
+    }
+}

@@ -1,0 +1,134 @@
+//! Where this program was started: environment, home, directories, its own file. Read here and nowhere else.
+
+use crate::amount;
+use crate::report::Failure;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use wharf_core::{Dirs, Holder, Retention, Store};
+
+/// What the surroundings say.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) dirs: Dirs,
+    pub(crate) holder: Holder,
+    pub(crate) retention: Retention,
+}
+
+impl Place {
+    /// This one.
+    pub(crate) fn here() -> Result<Self, Failure> {
+        Ok(Self { dirs: dirs()?, holder: holder()?, retention: retention()? })
+    }
+
+    /// The store of this place.
+    pub(crate) fn store(&self) -> Result<Store, Failure> {
+        Ok(Store::open(self.dirs.clone(), self.holder.clone())?)
+    }
+
+    /// Removes what has been kept long enough. Nobody asked for it, so nobody hears if it fails.
+    pub(crate) fn tidy(&self, store: &Store) {
+        let _ = store.tidy(&self.retention);
+    }
+
+    /// As [`Place::tidy`], unless somebody did so within the last minute: looking at every terminal there is would be
+    /// most of the work of a short command.
+    pub(crate) fn tidy_now_and_then(&self, store: &Store) {
+        let stamp = self.dirs.state.join("tidied");
+        let last = std::fs::metadata(&stamp).and_then(|meta| meta.modified()).ok();
+        // A time in the future is a clock that was put back; then it is not known when the last time was.
+        if last.and_then(|last| last.elapsed().ok()).is_some_and(|age| age < BETWEEN_TIDYING) {
+            return;
+        }
+        let _ = File::create(&stamp).and_then(|file| file.set_modified(SystemTime::now()));
+        self.tidy(store);
+    }
+
+    /// The environment, as a command gets it.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+        std::env::vars_os().collect()
+    }
+
+    /// One variable of it.
+    pub(crate) fn variable(&self, name: &OsStr) -> Option<OsString> {
+        #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+        std::env::var_os(name)
+    }
+
+    /// A directory from here.
+    pub(crate) fn directory(&self, given: Option<&Path>) -> Result<PathBuf, Failure> {
+        let here = std::env::current_dir()
+            .map_err(|error| Failure::new(format!("the current directory cannot be used: {error}")))?;
+        Ok(given.map_or_else(|| here.clone(), |dir| here.join(dir)))
+    }
+
+    /// Whether terminals are held by this program itself, for want of `wharf-shim`.
+    pub(crate) fn is_own_shim(&self) -> bool {
+        !matches!(&self.holder, Holder::Process(path) if path.ends_with(SHIM))
+    }
+}
+
+const BETWEEN_TIDYING: Duration = Duration::from_secs(60);
+const SHIM: &str = "wharf-shim";
+
+fn read(name: impl AsRef<OsStr>) -> Option<OsString> {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// A directory from the environment. Relative ones are to be ignored, says the XDG specification.
+fn absolute(name: &str) -> Option<PathBuf> {
+    read(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn dirs() -> Result<Dirs, Failure> {
+    if let Some(dir) = read("WHARF_STATE_DIR") {
+        let dir = std::path::absolute(dir)?;
+        return Ok(Dirs::under(dir));
+    }
+    let state = absolute("XDG_STATE_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".local/state")))
+        .map(|dir| dir.join("wharf"))
+        .ok_or_else(|| {
+            Failure::new("there is no home directory to keep terminals in")
+                .hint("set HOME, or WHARF_STATE_DIR to a directory of yours")
+        })?;
+    let uid = rustix::process::geteuid().as_raw();
+    let ours = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == uid);
+    // The usual place is tried without the variable too: a cron job and a desktop must find the same sockets.
+    let usual = PathBuf::from(format!("/run/user/{uid}"));
+    let runtime = absolute("XDG_RUNTIME_DIR").into_iter().chain([usual]).find(ours);
+    let runtime = runtime.map_or_else(|| state.join("run"), |dir| dir.join("wharf"));
+    Ok(Dirs { state, runtime })
+}
+
+/// `wharf-shim` beside this program, or else this program, which is one when called by that name.
+fn holder() -> Result<Holder, Failure> {
+    let own = std::env::current_exe().ok().filter(|path| path.is_file());
+    let beside = own.as_ref().and_then(|own| Some(own.parent()?.join(SHIM)));
+    if let Some(shim) = beside.filter(|path| path.is_file()) {
+        return Ok(Holder::Process(shim));
+    }
+    // If the file was replaced or removed since, the kernel still knows it by this name.
+    Ok(Holder::Process(own.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))))
+}
+
+fn retention() -> Result<Retention, Failure> {
+    let mut retention = Retention::default();
+    if let Some(age) = setting("WHARF_KEEP_FOR", amount::duration)? {
+        retention.age = age;
+    }
+    if let Some(total) = setting("WHARF_KEEP_TOTAL", amount::size)? {
+        retention.total = total;
+    }
+    Ok(retention)
+}
+
+fn setting<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Failure> {
+    let Some(value) = read(name) else { return Ok(None) };
+    let parsed = parse(&value.to_string_lossy());
+    parsed.map(Some).map_err(|wrong| Failure::usage(format!("{name} is {value:?}")).hint(wrong))
+}

@@ -1,0 +1,215 @@
+//! `wharf doctor`: what this machine offers, and what each missing thing costs.
+
+use crate::cli::Doctor;
+use crate::exit_code::{self, Code};
+use crate::json::Capability;
+use crate::place::Place;
+use crate::report::Failure;
+use crate::show;
+use anstyle::AnsiColor;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use wharf_core::Holder;
+use wharf_shim::probe::{self, Answer, Namespace};
+
+/// Enough descriptors for a front end with some hundred terminals.
+const ENOUGH_FILES: u64 = 1024;
+
+pub(crate) fn run(args: &Doctor, place: &Place) -> Result<Code, Failure> {
+    let capabilities = [needed(place), helpful(place), for_sandboxes()].concat();
+    let works = capabilities.iter().all(|c| c.have || !c.required);
+    if args.json {
+        show::print_json(&capabilities)?;
+    } else {
+        show::print(&page(&capabilities, works))?;
+    }
+    Ok(if works { exit_code::DONE } else { exit_code::REFUSED })
+}
+
+impl Capability {
+    fn new(name: &'static str, answer: Answer, [used_for, without_it, advice]: [&'static str; 3]) -> Self {
+        let have = answer.is_ok();
+        let detail = answer.unwrap_or_else(|why| why);
+        Self { name, have, required: false, detail, used_for, without_it, advice }
+    }
+
+    fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}
+
+/// Without one of these nothing works.
+fn needed(place: &Place) -> Vec<Capability> {
+    let opened = place.store().map(|_| ()).map_err(|failure| failure.message);
+    let state = opened.clone().and_then(|()| directory(&place.dirs.state));
+    let runtime = opened.and_then(|()| directory(&place.dirs.runtime));
+    let required = [
+        Capability::new(
+            "state directory",
+            state,
+            [
+                "output and ends of terminals",
+                "nothing can be started",
+                "make it yours with mode 0700, or set WHARF_STATE_DIR",
+            ],
+        ),
+        Capability::new(
+            "runtime directory",
+            runtime,
+            [
+                "the sockets of running terminals",
+                "nothing can be started",
+                "make it yours with mode 0700, or set WHARF_STATE_DIR",
+            ],
+        ),
+        Capability::new(
+            "shim",
+            shim(place),
+            [
+                "holding one terminal each",
+                "nothing can be started",
+                "install wharf-shim beside wharf, or make wharf itself executable",
+            ],
+        ),
+        Capability::new(
+            "pidfd",
+            probe::pidfd(),
+            [
+                "signalling a process and never another one with its number",
+                "nothing can be started",
+                "use Linux 5.4 or later; in a container, allow pidfd_open",
+            ],
+        ),
+        Capability::new(
+            "sub-reaper",
+            probe::sub_reaper(),
+            [
+                "ending daemons that leave their process tree",
+                "nothing can be started",
+                "allow prctl in this sandbox",
+            ],
+        ),
+    ];
+    required.map(Capability::required).to_vec()
+}
+
+/// What makes it better.
+fn helpful(place: &Place) -> Vec<Capability> {
+    vec![
+        Capability::new(
+            "PTYs",
+            probe::ptys(),
+            [
+                "commands that want a terminal",
+                "`wharf run --pty` fails; plain commands work",
+                "end what holds them, raise kernel.pty.max, or mount devpts",
+            ],
+        ),
+        Capability::new(
+            "hole punching",
+            probe::hole_punching(&place.dirs.state),
+            [
+                "keeping only the newest output on disk while it grows",
+                "dropped output still takes space until its terminal is removed",
+                "keep the state directory on ext4, xfs, btrfs or tmpfs",
+            ],
+        ),
+        Capability::new(
+            "own cgroup",
+            probe::own_cgroup(),
+            [
+                "a kill that no fork can outrun",
+                "trees are ended by searching /proc instead, a little slower",
+                "run under a systemd user session, or mount cgroup2 writable",
+            ],
+        ),
+        Capability::new(
+            "clone3",
+            probe::clone3(),
+            [
+                "starting a command inside its cgroup",
+                "commands start outside it and are found by searching /proc",
+                "allow clone3 in this sandbox's filter",
+            ],
+        ),
+        Capability::new(
+            "open files",
+            open_files(),
+            [
+                "one program with many terminals",
+                "a few hundred terminals in one program reach the limit",
+                "ulimit -n 65536",
+            ],
+        ),
+    ]
+}
+
+/// What confining commands will rest on.
+fn for_sandboxes() -> Vec<Capability> {
+    const LATER: &str = "nothing yet: this version runs commands unconfined";
+    const USERS: &str = "allow user namespaces (kernel.unprivileged_userns_clone, AppArmor)";
+    let confine = |name, answer, used_for, advice| Capability::new(name, answer, [used_for, LATER, advice]);
+    let namespace = |name, kind, used_for| confine(name, probe::namespace(kind), used_for, USERS);
+    vec![
+        namespace("user namespace", Namespace::User, "confining without being root"),
+        namespace("PID namespace", Namespace::Pid, "hiding other processes from a command"),
+        namespace("mount namespace", Namespace::Mount, "hiding files from a command"),
+        namespace("network namespace", Namespace::Net, "cutting a command off the network"),
+        confine(
+            "Landlock",
+            probe::landlock(),
+            "limiting which files a command may touch",
+            "enable it with lsm=landlock",
+        ),
+        confine(
+            "seccomp",
+            probe::seccomp(),
+            "limiting which system calls it may make",
+            "use a kernel with seccomp filters",
+        ),
+    ]
+}
+
+fn directory(path: &Path) -> Answer {
+    let meta = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    Ok(format!("{} mode {:04o}", path.display(), meta.mode() & 0o7777))
+}
+
+fn shim(place: &Place) -> Answer {
+    match &place.holder {
+        Holder::Process(path) if place.is_own_shim() => {
+            Ok(format!("{} itself, which takes more memory per terminal than wharf-shim", path.display()))
+        }
+        Holder::Process(path) => Ok(path.display().to_string()),
+        Holder::Thread => Err("none was found".to_owned()),
+    }
+}
+
+fn open_files() -> Answer {
+    let (now, most) = probe::open_files();
+    let text = |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), show::count);
+    let detail = format!("{}, at most {}", text(now), text(most));
+    if now.is_none_or(|limit| limit >= ENOUGH_FILES) { Ok(detail) } else { Err(detail) }
+}
+
+fn page(capabilities: &[Capability], works: bool) -> String {
+    let (good, bad, poor) =
+        (AnsiColor::Green.on_default(), AnsiColor::Red.on_default().bold(), AnsiColor::Yellow.on_default());
+    let width = capabilities.iter().map(|c| c.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for c in capabilities {
+        let (style, word) = match (c.have, c.required) {
+            (true, _) => (good, "have"),
+            (false, false) => (poor, "missing"),
+            (false, true) => (bad, "MISSING"),
+        };
+        let detail = if c.detail.is_empty() { String::new() } else { format!(" ({})", c.detail) };
+        text += &format!("{style}{word:7}{style:#}  {:width$}  {}{detail}\n", c.name, c.used_for);
+        if !c.have {
+            let indent = " ".repeat(width + 11);
+            text += &format!("{indent}without it: {}\n{indent}to get it:  {}\n", c.without_it, c.advice);
+        }
+    }
+    text + if works { "wharf works here.\n" } else { "wharf does not work here; see what is MISSING.\n" }
+}

@@ -1,0 +1,59 @@
+//! `wharf logs`: what a terminal printed, from any byte on.
+
+use crate::cli::Logs;
+use crate::exit_code::{self, Code};
+use crate::harmless::Harmless;
+use crate::live::{self, Through, Until};
+use crate::place::Place;
+use crate::report::Failure;
+use crate::which;
+use std::io::IsTerminal;
+use wharf_core::{ReadError, Terminal};
+
+pub(crate) async fn run(args: &Logs, place: &Place) -> Result<Code, Failure> {
+    let terminal = which::find(&place.store()?, &args.id)?;
+    let end = terminal.look()?.end;
+    let from = match (args.from, args.tail) {
+        (Some(offset), _) if offset >= 0 => offset.unsigned_abs(),
+        (Some(before_end), _) => end.saturating_sub(before_end.unsigned_abs()),
+        (None, Some(lines)) => last_lines(&terminal, lines)?,
+        (None, None) => 0,
+    };
+    let until = if args.follow { Until::Closed } else { Until::Here(end) };
+    let through = if args.raw { Through::Raw } else { suited() };
+    live::follow(terminal.reader(from), until, through).await?;
+    Ok(exit_code::DONE)
+}
+
+/// A terminal is shown nothing that could do something to it; a file or a pipe gets every byte.
+pub(crate) fn suited() -> Through<'static> {
+    if std::io::stdout().is_terminal() { Through::Harmless(Harmless::default()) } else { Through::Raw }
+}
+
+/// Read at once when looking for lines from the end.
+const STEP: u64 = 64 * 1024;
+
+/// Where the last so many lines begin. A line feed at the very end begins no line.
+fn last_lines(terminal: &Terminal, lines: u64) -> Result<u64, ReadError> {
+    let look = terminal.look()?;
+    let mut missing = lines;
+    let mut upto = look.end;
+    if lines == 0 {
+        return Ok(upto);
+    }
+    while upto > look.first {
+        let from = upto.saturating_sub(STEP).max(look.first);
+        let chunk = terminal.read(from, usize::try_from(upto - from).unwrap_or(usize::MAX))?;
+        for (at, _) in chunk.bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n') {
+            let begin = chunk.at + at as u64 + 1;
+            if begin < look.end {
+                missing -= 1;
+            }
+            if missing == 0 {
+                return Ok(begin);
+            }
+        }
+        upto = from;
+    }
+    Ok(look.first)
+}

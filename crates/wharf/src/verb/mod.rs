@@ -1,0 +1,12 @@
+//! One file for each verb of the command line.
+
+pub(crate) mod attach;
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod kill;
+pub(crate) mod logs;
+pub(crate) mod ls;
+pub(crate) mod rm;
+pub(crate) mod run;
+pub(crate) mod send;
+pub(crate) mod wait;
