@@ -1,0 +1,74 @@
+//! What is done to this repository, one verb a file: `cargo xtask VERB`.
+//!
+//! Only the standard library, so that it builds in a second. It starts cargo and never becomes part of the product.
+
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
+
+mod bench;
+mod fuzz;
+mod program;
+mod test;
+mod tidy;
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask VERB
+
+  test [--quick]    everything that must be true of a commit, in the order in which it fails fastest;
+                    installs the tools it needs; --quick leaves out documentation, fuzzing and the fault campaign
+  tidy              the rules that no compiler knows
+  bench [NAME ...]  measures a release build: roundtrip, throughput, wakeup, idle [TERMINALS]; all without a name
+  fuzz [SECONDS]    runs every fuzz target for that long (20 if not said)
+  help              this
+";
+
+/// Why a verb stopped: one sentence that says what to do.
+#[derive(Debug)]
+struct Failure(String);
+
+impl Failure {
+    fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args.as_slice() {
+        ["test"] => test::run(test::Scope::Whole),
+        ["test", "--quick"] => test::run(test::Scope::Quick),
+        ["tidy"] => tidy::run(),
+        ["bench", names @ ..] => bench::run(names),
+        ["fuzz"] => fuzz::run(fuzz::DEFAULT_SECONDS),
+        ["fuzz", seconds] => fuzz::parse_seconds(seconds).and_then(fuzz::run),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => Err(Failure::new(format!("there is no `{}`; see `cargo xtask help`", other.join(" ")))),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("\nerror: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
