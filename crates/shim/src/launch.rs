@@ -7,6 +7,7 @@
 use crate::hold::{Handover, Place, hold};
 use crate::plan::Plan;
 use crate::spawn::{Stage, StartError};
+use crate::tree::cgroup::Cgroup;
 use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
 use crate::wire::message::{Reply, Request};
 use rustix::net::{
@@ -103,14 +104,19 @@ impl Idle {
 }
 
 /// Holds the terminal on a thread of this process.
-pub fn hold_on_thread(plan: Plan, descriptors: Descriptors) -> Result<Launched, LaunchError> {
+pub fn hold_on_thread(
+    plan: Plan,
+    descriptors: Descriptors,
+    cgroup_parent: Option<&Path>,
+) -> Result<Launched, LaunchError> {
     let (ours, creator) = pair().map_err(LaunchError::Silent)?;
     let Descriptors { cwd, events, out, listener } = descriptors;
     let name = format!("wharf-{}", plan.id.get(..8).unwrap_or(&plan.id));
+    let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(parent).ok());
     let handover = Handover { plan, cwd, events, out, listener, creator };
     std::thread::Builder::new()
         .name(name)
-        .spawn(move || hold(handover, Place::Thread, None))
+        .spawn(move || hold(handover, Place::Thread, cgroup))
         .map_err(LaunchError::Silent)?;
     await_start(ours)
 }
@@ -167,7 +173,8 @@ fn send_plan(socket: &mut UnixStream, plan: &Plan, with: &Descriptors) -> io::Re
 
 /// The shim's side: waits for the plan. `None` if whoever started the shim is gone without sending one.
 pub fn receive(mut creator: UnixStream) -> io::Result<Option<Handover>> {
-    let mut bytes = vec![0; 64 * 1024];
+    // Small: what is touched here stays with the shim for its whole life.
+    let mut bytes = vec![0; 8 * 1024];
     let mut fds = Vec::new();
     let mut deframer = Deframer::new(MAX_PLAN);
     loop {

@@ -1,4 +1,5 @@
 //! The journal reader against everything that may happen to a file.
+#![expect(clippy::unwrap_used, reason = "what the tests share fails the test that uses it")]
 
 use proptest::prelude::*;
 use std::fs::File;

@@ -52,7 +52,7 @@ impl Store {
         })?;
         let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
         let launched = match holder {
-            None => launch::hold_on_thread(plan, descriptors)?,
+            None => launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?,
             Some((shim, idle)) => match idle.hold(&plan, &descriptors) {
                 // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
                 Err(LaunchError::Gone(_)) => self.start_shim(shim)?.hold(&plan, &descriptors)?,

@@ -1,7 +1,7 @@
 //! End: exactly one, truthful, for anybody who asks, whenever they ask.
 
 use std::time::{Duration, Instant};
-use wharf_core::{Cause, Outcome, Phase, Size, Step, signal};
+use wharf_core::{Cause, Holder, Outcome, Phase, Size, Step, signal};
 use wharf_testing::front_end::FrontEnd;
 use wharf_testing::{Place, all_of, guarded, until};
 
@@ -70,7 +70,10 @@ async fn all_that_was_written_before_the_exit_is_there_at_the_end_although_a_chi
             assert_eq!(terminal.look().unwrap().end, bytes as u64);
             let out = terminal.read(0, bytes + 1).unwrap().bytes;
             assert!(out == vec![b'x'; bytes], "round {round}: {} bytes", out.len());
-            assert_eq!((ended.left, ended.holding), (1, 1), "round {round}, {held_by:?}");
+            // On a thread a process in the middle of its exec cannot be told from a stranger.
+            if matches!(held_by, Holder::Process(_)) {
+                assert_eq!((ended.left, ended.holding), (1, 1), "round {round}");
+            }
             guarded(terminal.release_with(Some(Duration::ZERO))).await.unwrap();
         }
         place.check().await;

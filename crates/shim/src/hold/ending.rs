@@ -78,6 +78,7 @@ impl Holder {
             return (0, 0);
         }
         let living = self.living();
+        self.alone = living.is_empty();
         let fd = self.slave.as_ref().unwrap_or(&self.output);
         let name = proc::name_of(fd.as_raw_fd()).unwrap_or_default();
         let holding = proc::holding(&living, &name);

@@ -65,6 +65,8 @@ pub(super) struct Holder {
     pub(super) killed: u32,
     /// While set, nobody new is let in.
     pub(super) deaf_until: Option<Instant>,
+    /// Whether nobody was left at the command's end, so that nobody can have come since.
+    pub(super) alone: bool,
     /// Whether the last record is written, or waits for the disk.
     closed: bool,
 }
@@ -135,6 +137,7 @@ impl Holder {
             ladder: None,
             killed: 0,
             deaf_until: None,
+            alone: false,
             closed: false,
         }
     }
@@ -160,7 +163,7 @@ impl Holder {
     fn watch_survivors(&mut self) {
         let on_thread = matches!(self.members, Members::Marked { .. });
         if on_thread && self.end.is_some() && !self.output_open && self.survivor.is_none() {
-            self.survivor = self.members.living().iter().find_map(proc::open);
+            self.survivor = self.living().iter().find_map(proc::open);
         }
     }
 

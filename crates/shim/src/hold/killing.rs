@@ -171,8 +171,13 @@ impl Holder {
     pub(super) fn living(&self) -> Vec<proc::Process> {
         // The group's own list is cheap. A process that left its group is missing from it, and is found when the
         // group is empty: then there is a child too many.
-        let grouped = self.cgroup.as_ref().map(|c| cgroup::members(c.path())).unwrap_or_default();
-        if grouped.is_empty() { self.members.living() } else { grouped }
+        let grouped = self.cgroup.as_ref().map(|c| cgroup::members(c.path()));
+        match (grouped, &self.members) {
+            (Some(grouped), _) if !grouped.is_empty() => grouped,
+            // On a thread the group is all there is to go by; its own word is better than any guess.
+            (Some(_), Members::Marked { .. }) => Vec::new(),
+            _ => self.members.living(),
+        }
     }
 
     /// Whether the command has ended and nothing of its tree is left.
@@ -182,7 +187,7 @@ impl Holder {
                 Members::Descendants => wait::peek_any() == Peek::Childless,
                 // Whoever has the output open is alive; only then is it worth looking at all processes.
                 Members::Marked { .. } if self.ladder.is_none() && self.output_open => false,
-                Members::Marked { .. } => self.members.living().is_empty(),
+                Members::Marked { .. } => self.alone || self.living().is_empty(),
             }
     }
 }

@@ -53,7 +53,7 @@ pub enum Place {
 }
 
 /// Starts the command, in a cgroup of its own if there is one, and holds the terminal until nothing of it is left.
-pub fn hold(handover: Handover, place: Place, cgroup: Option<Cgroup>) {
+pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) {
     failpoint::arm(&handover.plan.env);
     let Handover { plan, cwd, events, out, listener, mut creator } = handover;
     let mut journal = match Journal::begin(events, out, plan.limits.keep) {
@@ -64,12 +64,12 @@ pub fn hold(handover: Handover, place: Place, cgroup: Option<Cgroup>) {
         }
     };
     match prepare(place)
-        .and_then(|signals| Ok((start(&plan, cwd, place, &mut journal, cgroup.as_ref(), &creator)?, signals)))
+        .and_then(|signals| Ok((start(&plan, cwd, place, &mut journal, &mut cgroup, &creator)?, signals)))
     {
         Ok(((running, root), signals)) => {
             let members = match place {
                 Place::Process => Members::Descendants,
-                Place::Thread => Members::Marked { root: Some(root), id: plan.id.clone() },
+                Place::Thread => Members::Marked { root: Some(root), id: plan.id.clone(), since: root.1 },
             };
             let started = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
             holder::Holder::new(
@@ -112,10 +112,10 @@ fn start(
     cwd: OwnedFd,
     place: Place,
     journal: &mut Journal,
-    cgroup: Option<&Cgroup>,
+    cgroup: &mut Option<Cgroup>,
     creator: &UnixStream,
 ) -> Result<(Running, Identity), StartError> {
-    let waiting = match spawn::prepare(plan, cwd.as_fd(), cgroup.map(Cgroup::as_fd)) {
+    let waiting = match spawn::prepare(plan, cwd.as_fd(), cgroup.as_ref().map(Cgroup::as_fd)) {
         // Some kernels and sandboxes allow the group but not starting in it; the sweep serves as well.
         Err(StartError {
             stage: Stage::Fork,
@@ -128,7 +128,10 @@ fn start(
                 | libc::EOPNOTSUPP
                 | libc::EINVAL
                 | libc::E2BIG,
-        }) if cgroup.is_some() => spawn::prepare(plan, cwd.as_fd(), None)?,
+        }) if cgroup.is_some() => {
+            remove(cgroup.take());
+            spawn::prepare(plan, cwd.as_fd(), None)?
+        }
         prepared => prepared?,
     };
     failpoint::hit("create.before_record");
@@ -144,7 +147,7 @@ fn start(
         pid: pid.cast_unsigned(),
         ticks,
         boot: proc::boot(),
-        cgroup: cgroup.map_or_else(String::new, |c| c.path().to_string_lossy().into_owned()),
+        cgroup: cgroup.as_ref().map_or_else(String::new, |c| c.path().to_string_lossy().into_owned()),
     }));
     if journal.is_stalled() {
         waiting.abandon();

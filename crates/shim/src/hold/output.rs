@@ -9,8 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::time::Instant;
 
-/// One gathering. A pipe's own size; measured, more gains nothing.
-pub(super) const GATHER: usize = 64 * 1024;
+/// One gathering: all that a pipe holds, twice over. The C library maps a buffer of this size instead of putting it on
+/// the heap, so a terminal that prints nothing has none of its pages.
+pub(super) const GATHER: usize = 128 * 1024;
 
 /// More than a PTY can hold: the driver's buffers stop at 64 KiB, the line discipline's at 4 KiB. What the command
 /// wrote before it ended is within that, even when others go on writing.

@@ -4,7 +4,7 @@
 //! process may not make a group under its own, there is none and the sweep of descendants does the work.
 
 use super::proc::{self, Process};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -119,12 +119,15 @@ pub fn kill(path: &Path) -> io::Result<()> {
 
 /// Removes a group and those that the command made below it.
 pub fn remove(path: &Path) -> io::Result<()> {
+    if fs::remove_dir(path).is_ok() {
+        return Ok(());
+    }
     for entry in fs::read_dir(path)?.flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             let _ = remove(&entry.path());
         }
     }
-    rustix::fs::unlinkat(rustix::fs::CWD, path, AtFlags::REMOVEDIR).map_err(io::Error::from)
+    fs::remove_dir(path)
 }
 
 /// The living processes in a group and below it.

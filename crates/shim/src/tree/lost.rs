@@ -78,7 +78,7 @@ fn is_ours(group: &Path, holder: u32) -> bool {
 
 fn living(id: &str, start: &Start, group: Option<&Path>) -> Vec<proc::Process> {
     let root = i32::try_from(start.pid).ok().map(|pid| (pid, start.ticks));
-    let mut found = Members::Marked { root, id: id.to_owned() }.living();
+    let mut found = Members::Marked { root, id: id.to_owned(), since: start.ticks }.living();
     let known: BTreeSet<i32> = found.iter().map(|p| p.pid).collect();
     let grouped = group.map(cgroup::members).unwrap_or_default();
     found.extend(grouped.into_iter().filter(|p| !known.contains(&p.pid)));

@@ -27,6 +27,8 @@ pub enum Members {
         root: Option<Identity>,
         /// The terminal's id.
         id: String,
+        /// When the command was started, in clock ticks since boot: whoever is older is not its child.
+        since: u64,
     },
 }
 
@@ -37,13 +39,14 @@ impl Members {
         let all = proc::all();
         match self {
             Self::Descendants => descendants(&all, getpid().as_raw_nonzero().get()),
-            Self::Marked { root, id } => {
+            Self::Marked { root, id, since } => {
                 let root = all.iter().find(|p| root.is_some_and(|root| p.identity() == root));
                 let mut members = root.map(|root| descendants(&all, root.pid)).unwrap_or_default();
                 members.extend(root.cloned());
                 let known: BTreeSet<i32> = members.iter().map(|p| p.pid).collect();
-                let marked =
-                    all.into_iter().filter(|p| !known.contains(&p.pid) && lost::is_marked(p.pid, id));
+                let marked = all
+                    .into_iter()
+                    .filter(|p| p.ticks >= *since && !known.contains(&p.pid) && lost::is_marked(p.pid, id));
                 members.extend(marked);
                 members
             }

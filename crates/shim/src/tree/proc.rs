@@ -3,7 +3,8 @@
 use super::Identity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -50,7 +51,10 @@ pub fn all() -> Vec<Process> {
 /// One process, if it is there.
 #[must_use]
 pub fn look(pid: i32) -> Option<Process> {
-    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    // Longer than any line; the kernel makes the file anew for every read, so one must do.
+    let mut line = [0; 1024];
+    let read = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse(&line[..read])
 }
 
 /// A `stat` line. The name stands in parentheses and may itself contain any byte, parentheses too,
