@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: measures a release build, with the release shim that users run.
+//! `cargo xtask bench`: measures a release build, with the static shim that is handed out.
 
-use crate::Failure;
 use crate::program::{cargo, run as step};
+use crate::{Failure, dist};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), Failure> {
-    step(cargo(&["build", "--release", "--package", "wharf-shim"]), "it does not compile")?;
+    dist::shim()?;
     let mut bench = cargo(&["bench", "--package", "wharf-core", "--bench", "terminals", "--"]);
     bench.args(names);
     step(bench, "the benchmark says above why")

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 
 mod bench;
+mod dist;
 mod fuzz;
 mod program;
 mod test;
@@ -21,6 +22,7 @@ cargo xtask VERB
   test [--quick]    everything that must be true of a commit, in the order in which it fails fastest;
                     installs the tools it needs; --quick leaves out documentation, fuzzing and the fault campaign
   tidy              the rules that no compiler knows
+  dist              wharf and a statically linked wharf-shim, in target/dist
   bench [NAME ...]  measures a release build: roundtrip, throughput, wakeup, idle [TERMINALS]; all without a name
   fuzz [SECONDS]    runs every fuzz target for that long (20 if not said)
   help              this
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Scope::Whole),
         ["test", "--quick"] => test::run(test::Scope::Quick),
         ["tidy"] => tidy::run(),
+        ["dist"] => dist::run(),
         ["bench", names @ ..] => bench::run(names),
         ["fuzz"] => fuzz::run(fuzz::DEFAULT_SECONDS),
         ["fuzz", seconds] => fuzz::parse_seconds(seconds).and_then(fuzz::run),

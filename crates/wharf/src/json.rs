@@ -1,6 +1,5 @@
 //! The records of `--json`. Fields are added, never renamed or given another meaning.
 
-use crate::exit_code;
 use crate::life;
 use crate::report::Failure;
 use serde::Serialize;
@@ -67,11 +66,11 @@ impl End {
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     id: String,
-    /// `starting`, `running`, `ended` or `not_started`.
+    /// `starting`, `running`, `stalled`, `ended` or `not_started`.
     state: &'static str,
     pid: Option<u32>,
-    /// What `wharf wait` would exit with.
-    exit_code: Option<u8>,
+    /// The command's own, if it exited.
+    exit_code: Option<i32>,
     signal: Option<String>,
     cause: Option<&'static str>,
     /// Whether any process of it is alive.
@@ -95,6 +94,7 @@ impl Listed {
         };
         let (state, pid) = match &look.phase {
             Phase::Starting => ("starting", None),
+            Phase::Running { pid, .. } if look.stalled.is_some() => ("stalled", Some(*pid)),
             Phase::Running { pid, .. } => ("running", Some(*pid)),
             Phase::Ended(_) => ("ended", None),
             Phase::NotStarted => ("not_started", None),
@@ -103,7 +103,7 @@ impl Listed {
             id: terminal.id().to_string(),
             state,
             pid,
-            exit_code: ended.map(exit_code::of),
+            exit_code: ended.and_then(Ended::exit_code),
             signal: ended.and_then(Ended::signal),
             cause: ended.map(|ended| ended.cause.code()),
             alive: life::is_alive(look),

@@ -107,10 +107,12 @@ impl Terminal {
         });
         match killed.await {
             Some(Err(ControlError::Read(ReadError::Damaged(_)))) => {
-                // What cannot be read can still be ended, if anybody holds it, and forgotten.
+                // What cannot be read can still be ended, by its holder or by sweeping, and forgotten.
                 let kill = Request::Kill { grace_ms: Some(0), author: "release".to_owned() };
                 if let Ok(mut client) = Client::connect(&self.shared.socket).await {
                     let _ = client.ask(&kill).await;
+                } else if !self.is_held()? {
+                    let _ = self.settle().await;
                 }
                 self.forget().await
             }

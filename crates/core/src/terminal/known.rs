@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::PoisonError;
 use wharf_shim::journal::format::{self, Damage, HEADER_LEN};
-use wharf_shim::journal::read::{Events, first_kept};
+use wharf_shim::journal::read::{Events, first_kept, stalled};
 use wharf_shim::journal::record::{Entry, Record};
 
 /// How a terminal stands.
@@ -25,6 +25,9 @@ pub struct Look {
     pub size: Option<Size>,
     /// Whether a holder is there: the command runs, or descendants of it do.
     pub held: bool,
+    /// Why its holder cannot write at this moment, as an error number: the disk is full, most likely. The command waits
+    /// and nothing is lost.
+    pub stalled: Option<i32>,
 }
 
 /// The life of a terminal.
@@ -138,7 +141,8 @@ impl Terminal {
         let first =
             if shared.events.metadata()?.len() < HEADER_LEN { 0 } else { first_kept(&shared.events)? };
         let size = known.size.or(shared.meta.size.map(|(cols, rows)| Size { cols, rows }));
-        Ok(Look { phase, first, end: shared.out.metadata()?.len(), size, held })
+        let stalled = if held { stalled(&shared.events)? } else { None };
+        Ok(Look { phase, first, end: shared.out.metadata()?.len(), size, held, stalled })
     }
 
     /// As [`Terminal::look`], and if the holder died, brings the terminal to its end first.

@@ -1,4 +1,4 @@
-//! The fixed part of `events`: magic, version, and the one number that changes in place.
+//! The fixed part of `events`: magic, version, and the two numbers that change in place.
 //!
 //! `first` (the first offset of `out` that is still kept) is stored with its complement, so that a reader racing with
 //! the writer can see that it caught half of a change and look again.
@@ -11,6 +11,8 @@ pub const MAGIC: [u8; 8] = *b"wharf-ev";
 pub const VERSION: u16 = 1;
 /// Where the records begin.
 pub const HEADER_LEN: u64 = 32;
+/// Where the reason stands for which nothing can be written: an error number, or zero.
+pub const STALL_AT: u64 = 10;
 /// Where `first` and its complement stand.
 pub const FIRST_AT: u64 = 16;
 /// No record is longer: an end with the longest author name fits many times over.

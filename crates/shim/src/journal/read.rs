@@ -3,7 +3,7 @@
 //! Nothing here takes a lock: the length of `out` is the commit point of its bytes, and a record counts once its
 //! checksum is there. A torn last record is what a crash leaves; it is passed over in silence because it never happened.
 
-use super::format::{self, Damage, FIRST_AT, HEADER_LEN};
+use super::format::{self, Damage, FIRST_AT, HEADER_LEN, STALL_AT};
 use super::record::{End, Entry, Record, Start};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -150,6 +150,17 @@ pub fn first_kept(events: &File) -> io::Result<u64> {
         std::thread::yield_now();
     }
     Err(io::Error::other("the journal's header does not say which bytes are kept"))
+}
+
+/// Why the holder cannot write at this moment, as an error number; `None` if it can.
+pub fn stalled(events: &File) -> io::Result<Option<i32>> {
+    let mut errno = [0; 2];
+    match events.read_exact_at(&mut errno, STALL_AT) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let errno = i32::from(u16::from_le_bytes(errno));
+    Ok((errno != 0).then_some(errno))
 }
 
 /// A piece of output, with all that a reader needs to know where it stands.

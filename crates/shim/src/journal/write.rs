@@ -2,7 +2,7 @@
 //!
 //! Owned by the holder alone. A byte is written here before anyone is told of it.
 
-use super::format::{self, FIRST_AT, HEADER_LEN};
+use super::format::{self, FIRST_AT, HEADER_LEN, STALL_AT};
 use super::record::{Entry, Record};
 use crate::failpoint;
 use rustix::fs::{FallocateFlags, fallocate};
@@ -158,6 +158,7 @@ impl Journal {
             return false;
         }
         self.stalled = None;
+        self.announce_stall(0);
         self.record(Record::Stalled { errno: stall.errno, lasted: stall.since.elapsed() });
         self.drop_oldest();
         self.stalled.is_none()
@@ -171,6 +172,13 @@ impl Journal {
     fn stall(&mut self, error: &io::Error) {
         let errno = error.raw_os_error().unwrap_or(libc::EIO);
         self.stalled = Some(Stall { since: Instant::now(), errno });
+        self.announce_stall(errno);
+    }
+
+    /// For readers, in a block that the file has already: a full disk does not keep it from being written.
+    fn announce_stall(&self, errno: i32) {
+        let errno = u16::try_from(errno).unwrap_or(u16::MAX);
+        let _ = self.events.write_all_at(&errno.to_le_bytes(), STALL_AT);
     }
 
     /// On failure says how much was written all the same.

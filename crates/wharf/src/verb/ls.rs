@@ -98,7 +98,10 @@ impl Seen {
             Phase::Starting => (Style::new(), "starting".to_owned(), String::new()),
             Phase::Running { since, .. } => {
                 let time = show::duration(whole_seconds(now.saturating_sub(Duration::from_nanos(*since))));
-                (AnsiColor::Green.on_default(), "running".to_owned(), time)
+                match look.stalled {
+                    Some(_) => (AnsiColor::Red.on_default(), "stalled".to_owned(), time),
+                    None => (AnsiColor::Green.on_default(), "running".to_owned(), time),
+                }
             }
             Phase::Ended(ended) => (style_of(ended), state_of(ended, look), time_of(ended)),
             Phase::NotStarted => (AnsiColor::Red.on_default(), "not started".to_owned(), String::new()),
