@@ -204,6 +204,7 @@ impl Grant {
             },
             grace: spec.grace,
             on_owner_exit: spec.on_owner_exit,
+            backlog: spec.backlog,
         })
     }
 }

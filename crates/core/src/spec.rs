@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use wharf_shim::plan::{DEFAULT_GRACE, DEFAULT_KEEP, LEAST_KEEP};
+use wharf_shim::plan::{Backlog, DEFAULT_GRACE, DEFAULT_KEEP, LEAST_KEEP};
 
 pub use wharf_shim::plan::{OnOwnerExit, Size};
 
@@ -29,6 +29,7 @@ pub struct Spec {
     pub(crate) keep: u64,
     pub(crate) grace: Duration,
     pub(crate) on_owner_exit: OnOwnerExit,
+    pub(crate) backlog: Backlog,
     pub(crate) origin: String,
 }
 
@@ -76,6 +77,7 @@ impl Spec {
             keep: DEFAULT_KEEP,
             grace: DEFAULT_GRACE,
             on_owner_exit: OnOwnerExit::Kill,
+            backlog: Backlog::Drop,
             origin: String::new(),
         }
     }
@@ -158,6 +160,14 @@ impl Spec {
     #[must_use]
     pub fn on_owner_exit(mut self, what: OnOwnerExit) -> Self {
         self.on_owner_exit = what;
+        self
+    }
+
+    /// When as much as is kept has not been taken by the owner, the command waits instead of losing its oldest output.
+    /// The owner says what it has taken with [`Reader::taken`](crate::Reader::taken). Ends with the owner's lease.
+    #[must_use]
+    pub fn wait_for_owner(mut self) -> Self {
+        self.backlog = Backlog::Wait;
         self
     }
 

@@ -26,6 +26,8 @@ pub struct Plan {
     pub grace: Duration,
     /// What the owner's death means.
     pub on_owner_exit: OnOwnerExit,
+    /// What happens when it prints faster than its owner reads.
+    pub backlog: Backlog,
 }
 
 /// How a command's standard descriptors are connected.
@@ -89,6 +91,15 @@ impl Default for Limits {
     }
 }
 
+/// What happens when more output than may be kept has not been taken by the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backlog {
+    /// The oldest is dropped: the command never waits for a reader.
+    Drop,
+    /// The command waits, like one whose output is a pipe: the owner misses nothing.
+    Wait,
+}
+
 /// What happens to a terminal when its owner's connection closes, which the kernel does even on SIGKILL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnOwnerExit {
@@ -136,6 +147,10 @@ impl Plan {
         w.maybe_u64(limits.time.map(nanos)).maybe_u64(limits.idle.map(nanos));
         w.maybe_u64(limits.output).u64(limits.keep);
         w.u64(nanos(self.grace)).u8(self.on_owner_exit.code());
+        w.u8(match self.backlog {
+            Backlog::Drop => 1,
+            Backlog::Wait => 2,
+        });
         w.into_bytes()
     }
 
@@ -164,6 +179,11 @@ impl Plan {
             },
             grace: Duration::from_nanos(r.u64()?),
             on_owner_exit: OnOwnerExit::from_code(r.u8()?)?,
+            backlog: match r.u8()? {
+                1 => Backlog::Drop,
+                2 => Backlog::Wait,
+                _ => return Err(DecodeError::Unknown),
+            },
         };
         r.done()?;
         Ok(plan)
@@ -197,6 +217,7 @@ mod tests {
             limits: Limits { time: Some(Duration::from_millis(1500)), output: Some(9), ..Limits::default() },
             grace: Duration::ZERO,
             on_owner_exit: OnOwnerExit::Kill,
+            backlog: Backlog::Wait,
         };
         assert_eq!(Plan::decode(&plan.encode()), Ok(plan));
     }

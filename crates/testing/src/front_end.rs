@@ -20,6 +20,28 @@ pub fn misbehave(args: &[&str]) -> Command {
     command
 }
 
+/// The same command with SIGCHLD ignored, which is inherited through exec.
+#[must_use]
+pub fn deaf_to_children(command: &Command) -> Command {
+    behind("/bin/sh", &["-c", r#"trap "" CHLD; exec "$0" "$@""#], command)
+}
+
+/// The same command where no cgroup can be seen, in a mount namespace of its own. Says nothing and ends at once if the
+/// test may not make one.
+#[must_use]
+pub fn without_cgroups(command: &Command) -> Command {
+    let hidden = r#"umount -l -a -t cgroup2 && exec "$0" "$@""#;
+    behind("unshare", &["--mount", "/bin/sh", "-c", hidden], command)
+}
+
+fn behind(program: &str, args: &[&str], command: &Command) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "a test's own program, not a command in a terminal")]
+    let mut outer = Command::new(program);
+    outer.args(args).arg(command.get_program()).args(command.get_args());
+    outer.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    outer
+}
+
 impl FrontEnd {
     /// Starts it on a store.
     #[must_use]

@@ -103,6 +103,14 @@ pub fn processes(place: &Path) -> Vec<proc::Process> {
     all.iter().filter(|p| ours(p)).cloned().collect()
 }
 
+/// Those of them that live, described, other than some that are meant to.
+#[must_use]
+pub fn living(place: &Path, but: &[u32]) -> Vec<String> {
+    let all = processes(place);
+    let living = all.iter().filter(|p| !p.is_zombie() && !but.contains(&p.pid.cast_unsigned()));
+    living.map(describe).collect()
+}
+
 fn family(all: &[proc::Process], root: i32) -> BTreeSet<i32> {
     let mut family = BTreeSet::from([root]);
     loop {

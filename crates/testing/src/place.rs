@@ -126,6 +126,12 @@ impl Place {
         self.events(terminal).start().unwrap().1.holder
     }
 
+    /// SIGKILL to the process that holds a terminal.
+    pub fn kill_holder(&self, terminal: &Terminal) {
+        let holder = rustix::process::Pid::from_raw(self.holder_of(terminal).cast_signed()).unwrap();
+        rustix::process::kill_process(holder, rustix::process::Signal::KILL).unwrap();
+    }
+
     /// What a terminal's journal says.
     #[must_use]
     pub fn events(&self, terminal: &Terminal) -> Events {

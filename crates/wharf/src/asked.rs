@@ -28,6 +28,10 @@ pub(crate) fn spec(args: &Run, place: &Place) -> Result<Spec, Failure> {
     if let Some(limit) = args.max_output {
         spec = spec.output_limit(limit);
     }
+    // Somebody reads what it prints, through us: as with any pipe, nothing is lost if that takes time.
+    if !args.detach && !args.json && !args.pty {
+        spec = spec.wait_for_owner();
+    }
     Ok(spec.on_owner_exit(if args.detach { OnOwnerExit::Keep } else { OnOwnerExit::Kill }))
 }
 

@@ -55,7 +55,7 @@ Examples:
   wharf run --pty -- bash                       a shell, as you know it
   wharf run --json -- cargo test                one record when it is over
 
-Whoever reads the output more slowly than it is printed misses what goes beyond --keep, and is told.
+A command whose output is read more slowly than it prints waits, as it would at the end of a pipe.
 What the command leaves running is ended with it, unless you say --detach.
 Ctrl-C is passed on to the command; a second one ends everything at once.
 Durations: 500ms, 30s, 5m, 2h, or seconds. Sizes: 64K, 10M, 1G, or bytes.";

@@ -61,6 +61,7 @@ pub(crate) async fn follow(
             }
         };
         output::write(bytes).await?;
+        reader.taken();
     }
     if let Through::Harmless(filter) = &mut through {
         output::write(filter.finish().to_vec()).await?;

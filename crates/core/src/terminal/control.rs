@@ -6,6 +6,7 @@ use crate::client::Client;
 use crate::error::{ControlError, ReadError};
 use crate::spec::{OnOwnerExit, Size};
 use rustix::fs::FlockOperation;
+use rustix::net::SendFlags;
 use rustix::process::Signal;
 use std::fs::File;
 use std::future::{Future, pending, poll_fn};
@@ -17,6 +18,7 @@ use std::time::Duration;
 use wharf_shim::journal::EVENTS;
 use wharf_shim::journal::read::Events;
 use wharf_shim::tree::{self, proc};
+use wharf_shim::wire::frame::frame;
 use wharf_shim::wire::message::{Refusal, Reply, Request, State};
 
 impl Terminal {
@@ -78,6 +80,16 @@ impl Terminal {
 
     async fn ask_once(&self, request: &Request) -> io::Result<Reply> {
         Client::connect(&self.shared.socket).await?.ask(request).await
+    }
+
+    /// Tells the holder how far its owner has read. There is no answer, and if there is no room for it now, the next one
+    /// says as much.
+    pub(super) fn taken(&self, upto: u64) {
+        let leases = self.shared.store.leases();
+        if let Some(lease) = leases.get(&self.shared.id) {
+            let message = frame(&Request::Taken(upto).encode(0));
+            let _ = rustix::net::send(lease, &message, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        }
     }
 
     /// Why a holder that was asked something did not answer.

@@ -63,6 +63,12 @@ impl Reader {
         self.at
     }
 
+    /// Says, as the terminal's owner, that everything read so far is dealt with. A command that waits for its owner goes
+    /// on; for any other this does nothing.
+    pub fn taken(&self) {
+        self.terminal.taken(self.at);
+    }
+
     /// Up to `max` bytes, waiting for them until the command has ended.
     pub async fn next(&mut self, max: usize) -> Result<Step, ControlError> {
         self.advance(max, State::Running).await

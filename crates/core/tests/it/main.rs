@@ -1,6 +1,7 @@
 //! Real processes, one promise a test: the table of contents.
 
 #[cfg(test)]
+mod backlog;
 mod campaign;
 #[cfg(test)]
 mod embedding;

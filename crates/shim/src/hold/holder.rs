@@ -8,7 +8,7 @@ use super::wait::{Exit, Signals, block_sigpipe};
 use crate::failpoint;
 use crate::journal::record::{Cause, End, Record};
 use crate::journal::write::Journal;
-use crate::plan::Plan;
+use crate::plan::{Backlog, Plan};
 use crate::spawn::Running;
 use crate::tree::cgroup::Cgroup;
 use crate::tree::{Members, proc};
@@ -63,6 +63,8 @@ pub(super) struct Holder {
     pub(super) ladder: Option<Ladder>,
     /// Processes ended by all kills so far.
     pub(super) killed: u32,
+    /// How far the owner has read, if the command is to wait for it.
+    pub(super) taken: Option<u64>,
     /// While set, nobody new is let in.
     pub(super) deaf_until: Option<Instant>,
     /// Whether nobody was left at the command's end, so that nobody can have come since.
@@ -136,6 +138,7 @@ impl Holder {
             why: None,
             ladder: None,
             killed: 0,
+            taken: None,
             deaf_until: None,
             alone: false,
             closed: false,
@@ -145,6 +148,9 @@ impl Holder {
     /// Until nothing is left of the tree.
     pub(super) fn run(mut self) {
         block_sigpipe();
+        if self.plan.backlog == Backlog::Wait {
+            self.owner_took(0);
+        }
         while !self.close() {
             for source in self.wait() {
                 self.react(source);
@@ -218,9 +224,9 @@ impl Holder {
         self.started.checked_add(self.plan.limits.time?)
     }
 
-    /// Not while the disk is full: then the command is kept from writing by us.
+    /// Not while the disk is full or the owner behind: then the command is kept from writing by us.
     fn idle_limit(&self) -> Option<Instant> {
-        if self.journal.is_stalled() || self.closed {
+        if self.journal.is_stalled() || self.is_ahead() || self.closed {
             return None;
         }
         self.last_activity.checked_add(self.plan.limits.idle?)

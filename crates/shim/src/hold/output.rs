@@ -78,9 +78,28 @@ impl Holder {
         true
     }
 
-    /// Whether the loop should wait for output: not while what was read cannot be written.
+    /// Whether the loop should wait for output: not while what was read cannot be written, nor while the owner must
+    /// catch up first.
     pub(super) fn wants_output(&self) -> bool {
-        self.output_open && !self.journal.is_stalled()
+        self.output_open && !self.journal.is_stalled() && !self.is_ahead()
+    }
+
+    /// Whether as much as may be kept waits for an owner who wants all of it.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.taken.is_some_and(|taken| self.journal.end() - taken >= self.plan.limits.keep)
+    }
+
+    /// The owner has read that far; what comes after is kept for it.
+    pub(super) fn owner_took(&mut self, upto: u64) {
+        let upto = self.taken.unwrap_or(0).max(upto).min(self.journal.end());
+        self.taken = Some(upto);
+        self.journal.want(upto);
+    }
+
+    /// There is no owner any more who could want anything.
+    pub(super) fn owner_left(&mut self) {
+        self.taken = None;
+        self.journal.want(u64::MAX);
     }
 }
 

@@ -69,6 +69,9 @@ impl Holder {
         let closed = |c: &Connection| c.is_closed();
         let owner_gone = self.connections.iter().any(|c| closed(c) && c.lease == Some(OnOwnerExit::Kill));
         self.connections.retain(|c| !closed(c));
+        if self.taken.is_some() && !self.connections.iter().any(|c| c.lease == Some(OnOwnerExit::Kill)) {
+            self.owner_left();
+        }
         if owner_gone {
             self.begin_kill(Cause::OwnerGone, String::new(), self.plan.grace);
         }
@@ -102,6 +105,12 @@ impl Holder {
                 Ok(Reply::Done)
             }
             Request::Status => Ok(Reply::Progress(self.progress())),
+            Request::Taken(upto) => {
+                if self.taken.is_some() && self.connections[at].lease.is_some() {
+                    self.owner_took(upto);
+                }
+                return;
+            }
         };
         let reply = reply.unwrap_or_else(Reply::Refused);
         self.connections[at].send(tag, &reply);

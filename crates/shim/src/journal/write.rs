@@ -32,6 +32,8 @@ pub struct Journal {
     punched: u64,
     end: u64,
     keep: u64,
+    /// Nothing from here on may be dropped.
+    wanted: u64,
     /// Output read from the command and not yet in the file; never more than one read.
     unwritten: Vec<u8>,
     /// Records not yet in the file.
@@ -61,6 +63,7 @@ impl Journal {
             punched: 0,
             end: 0,
             keep,
+            wanted: u64::MAX,
             unwritten: Vec::new(),
             records: Vec::new(),
             stalled: None,
@@ -81,6 +84,7 @@ impl Journal {
             punched: first,
             end,
             keep: u64::MAX,
+            wanted: u64::MAX,
             unwritten: Vec::new(),
             records: Vec::new(),
             stalled: None,
@@ -98,6 +102,11 @@ impl Journal {
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
+    }
+
+    /// From here on everything is kept, even beyond the limit.
+    pub fn want(&mut self, from: u64) {
+        self.wanted = from;
     }
 
     /// Whether something waits to be written.
@@ -219,8 +228,8 @@ impl Journal {
         if self.end - self.first <= self.keep || self.can_drop == Some(false) {
             return;
         }
-        let target = self.end - (self.keep - self.keep / SLICES);
-        if !self.can_punch() {
+        let target = (self.end - (self.keep - self.keep / SLICES)).min(self.wanted);
+        if target <= self.first || !self.can_punch() {
             return;
         }
         // Announced first, so that no reader takes the zeros of a hole for output.

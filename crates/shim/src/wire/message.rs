@@ -60,6 +60,8 @@ pub enum Request {
     Lease(OnOwnerExit),
     /// How things stand.
     Status,
+    /// From the owner, who has read up to this offset. The only request without an answer.
+    Taken(u64),
 }
 
 /// What a shim answers.
@@ -159,6 +161,7 @@ impl Request {
             Self::Signal { signal, author } => w.u8(6).i32(*signal).text(author),
             Self::Lease(on_exit) => w.u8(7).u8(on_exit.code()),
             Self::Status => w.u8(8),
+            Self::Taken(upto) => w.u8(9).u64(*upto),
         };
         w.into_bytes()
     }
@@ -180,6 +183,7 @@ impl Request {
             6 => Self::Signal { signal: r.i32()?, author: author(&mut r)? },
             7 => Self::Lease(OnOwnerExit::from_code(r.u8()?)?),
             8 => Self::Status,
+            9 => Self::Taken(r.u64()?),
             _ => return Err(DecodeError::Unknown),
         };
         r.done()?;
@@ -326,6 +330,7 @@ mod tests {
             Request::Signal { signal: 2, author: "human".into() },
             Request::Lease(OnOwnerExit::Kill),
             Request::Status,
+            Request::Taken(u64::MAX),
         ];
         for request in requests {
             assert_eq!(Request::decode(&request.encode(7)), Ok((7, request)));

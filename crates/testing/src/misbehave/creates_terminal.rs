@@ -6,6 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 use std::time::Duration;
 use wharf_core::{Dirs, Holder, OnOwnerExit, Spec, Store, unrestricted};
+use wharf_shim::failpoint::VARIABLE;
 use wharf_testing::leak::MARK;
 use wharf_testing::program;
 
@@ -19,12 +20,12 @@ pub(super) fn run(args: &[String]) -> ExitCode {
         clippy::disallowed_methods,
         reason = "the test's mark and failpoints are handed on to the command"
     )]
-    let mark = std::env::var(MARK).unwrap_or_default();
+    let handed_on = [MARK, VARIABLE].map(|name| (name, std::env::var(name).unwrap_or_default()));
     let mut spec = Spec::argv(program_path, rest)
         .on_owner_exit(on_exit)
         .grace(Duration::from_millis(grace.parse().unwrap()))
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .env(MARK, mark);
+        .envs(handed_on);
     if pty {
         spec = spec.pty(wharf_core::Size::default());
     }

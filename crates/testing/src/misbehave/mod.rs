@@ -13,10 +13,13 @@ mod floods;
 mod forks_tree;
 mod holds_output;
 mod ignores_term;
+mod leaves_its_first_thread;
 mod prints_numbered_lines;
 mod reads_terminal;
+mod releases_terminal;
 mod stays;
 mod stops_itself;
+mod takes_statuses;
 mod tries_to_connect;
 mod uses_resources;
 mod waits_for_terminal;
@@ -47,10 +50,14 @@ pub(crate) fn run(name: &str, args: &[String]) -> ExitCode {
         "forks-tree" => forks_tree::run(args),
         "holds-output" => holds_output::run(args),
         "ignores-term" => ignores_term::run(),
+        "leaves-its-first-thread" => leaves_its_first_thread::run(),
+        "leaves-its-first-thread-child" => leaves_its_first_thread::child(),
         "prints-numbered-lines" => prints_numbered_lines::run(args),
         "reads-terminal" => reads_terminal::run(args),
+        "releases-terminal" => releases_terminal::run(args),
         "stays" => stays::run(args),
         "stops-itself" => stops_itself::run(),
+        "takes-statuses" => takes_statuses::run(args),
         "tries-to-connect" => tries_to_connect::run(args),
         "uses-resources" => uses_resources::run(args),
         "waits-for-terminal" => waits_for_terminal::run(args),

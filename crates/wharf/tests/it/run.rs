@@ -136,3 +136,26 @@ fn a_flood_arrives_whole_although_less_is_kept() {
     assert_eq!(out.lines().count(), 500_000);
     assert!(out.ends_with("\n500000\n"));
 }
+
+#[test]
+fn a_slow_reader_of_the_output_misses_nothing() {
+    let wharf = Wharf::new();
+    let line =
+        "i=0; while [ $i -lt 20000 ]; do echo 0123456789012345678901234567890123456789-$i; i=$((i+1)); done";
+    let mut run = wharf.spawn(["run", "--keep", "64K", "-c", line]);
+    let mut out = run.stdout.take().unwrap();
+    let mut all = Vec::new();
+    // In small pieces, so that the command is far ahead of whoever reads.
+    let mut piece = [0; 100];
+    loop {
+        match out.read(&mut piece).unwrap() {
+            0 => break,
+            n => all.extend_from_slice(&piece[..n]),
+        }
+    }
+    let expected: String =
+        (0..20000).map(|i| format!("0123456789012345678901234567890123456789-{i}\n")).collect();
+    assert!(all == expected.as_bytes());
+    let done = finish(run);
+    assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+}
