@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 use wharf_fuzz::plant;
-use wharf_shim::plan::{Io, Limits, OnOwnerExit, PipeInput, Plan, Size};
+use wharf_shim::plan::{Backlog, Io, Limits, OnOwnerExit, PipeInput, Plan, Size};
 use wharf_shim::wire::frame::{Deframer, MAX_FRAME, frame};
 use wharf_shim::wire::message::{Progress, Refusal, Reply, Request, State};
 
@@ -82,5 +82,6 @@ fn plan() -> Plan {
         limits: Limits { time: Some(Duration::from_secs(1)), ..Limits::default() },
         grace: Duration::from_secs(5),
         on_owner_exit: OnOwnerExit::Kill,
+        backlog: Backlog::Wait,
     }
 }

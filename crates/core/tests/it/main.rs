@@ -10,6 +10,12 @@ mod end;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod faults_creator;
+#[cfg(test)]
+mod faults_disk;
+#[cfg(test)]
+mod faults_holder;
+#[cfg(test)]
 mod input;
 #[cfg(test)]
 mod kill;

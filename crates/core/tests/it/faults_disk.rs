@@ -1,0 +1,125 @@
+//! A full disk: the command waits, nothing is lost, nobody is kept busy by it, and what is asked for is still done.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::Duration;
+use wharf_core::{Cause, Dirs, Holder, Phase, Store, Terminal, unrestricted};
+use wharf_shim::journal::record::Record;
+use wharf_shim::wire::message::{Reply, Request, State};
+use wharf_testing::talk::Talk;
+use wharf_testing::{Place, all_of, guarded, leak, program};
+
+const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
+
+/// A file system of its own, of a size that a test can change.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// None where the test may not mount.
+    fn mount(at: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir(&at).unwrap();
+        let mounted = run(
+            "mount",
+            &["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "wharf-test", at.to_str().unwrap()],
+        );
+        mounted.then(|| Self(at))
+    }
+
+    fn resize(&self, size: &str) {
+        assert!(run("mount", &["-o", &format!("remount,size={size}"), self.0.to_str().unwrap()]));
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        run("umount", &["-l", self.0.to_str().unwrap()]);
+    }
+}
+
+fn run(program: &str, args: &[&str]) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "mounting is no command in a terminal")]
+    let mut command = std::process::Command::new(program);
+    command.args(args).stderr(std::process::Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// Waits until a holder says that it cannot write.
+async fn stalled(socket: PathBuf) {
+    let heard = tokio::task::spawn_blocking(move || {
+        Talk::to(&socket).ask(&Request::Watch { past: u64::MAX, seen: State::Running })
+    });
+    let reply = guarded(heard).await.unwrap();
+    assert!(matches!(reply, Reply::Progress(p) if p.state == State::Stalled), "{reply:?}");
+}
+
+#[tokio::test]
+async fn a_full_disk_stops_the_command_and_every_byte_follows_when_there_is_room_again() {
+    let place = Place::process();
+    let Some(disk) = SmallDisk::mount(place.dir().join("small"), "1m") else { return };
+    let shim = Holder::Process(program("wharf-shim"));
+    let store = Store::open(Dirs::under(disk.0.join("s")), shim).unwrap();
+    let spec = place.misbehaving(&["prints-numbered-lines", "50000", "11"]);
+    for spec in [spec.clone(), spec.pty(wharf_core::Size::default())] {
+        disk.resize("1m");
+        let terminal = store.create(unrestricted(spec).unwrap()).await.unwrap();
+        stalled(disk.0.join("s/run").join(terminal.id().as_str())).await;
+        let Phase::Running { .. } = terminal.look().unwrap().phase else { panic!("ended") };
+        let so_far = terminal.read(0, 1 << 30).unwrap().bytes;
+        disk.resize("64m");
+        let all = all_of(&terminal).await;
+        let newline = if terminal.meta().size.is_some() { "\r\n" } else { "\n" };
+        let mut expected: String = (0..50_000).map(|n| format!("{n:063}{newline}")).collect();
+        expected.push_str(&format!("wrote 3200000 bytes{newline}"));
+        assert!(all == expected.as_bytes(), "{} bytes of {}", all.len(), expected.len());
+        assert!(all.starts_with(&so_far));
+        assert_eq!(guarded(terminal.wait()).await.unwrap().exit_code(), Some(11));
+        let events =
+            File::open(disk.0.join("s/terminals").join(terminal.id().as_str()).join("events")).unwrap();
+        let records = wharf_shim::journal::read::Events::read(&events).unwrap().entries;
+        assert!(
+            records.iter().any(|e| matches!(e.record, Record::Stalled { errno: 28, .. })),
+            "the stall is on record"
+        );
+        guarded(terminal.release()).await.unwrap();
+    }
+    drop((store, disk));
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_kill_on_a_full_disk_ends_the_processes_and_a_release_makes_room() {
+    let place = Place::process();
+    let Some(disk) = SmallDisk::mount(place.dir().join("small"), "1m") else { return };
+    let store = Store::open(Dirs::under(disk.0.join("s")), Holder::Process(program("wharf-shim"))).unwrap();
+    let terminal = store.create(unrestricted(place.misbehaving(&["floods"])).unwrap()).await.unwrap();
+    stalled(disk.0.join("s/run").join(terminal.id().as_str())).await;
+    guarded(terminal.release_with(AT_ONCE)).await.unwrap();
+    // The room is there when nobody has the file open any more: neither this test nor the holder, which is leaving.
+    drop(terminal);
+    let next = guarded(async {
+        loop {
+            let made = store.create(unrestricted(place.misbehaving(&["exits-with", "1"])).unwrap()).await;
+            match made {
+                Ok(terminal) => break terminal,
+                Err(error) => assert_eq!(error.code(), "disk_full"),
+            }
+        }
+    })
+    .await;
+    assert_eq!(guarded(next.wait()).await.unwrap().exit_code(), Some(1));
+    guarded(next.release()).await.unwrap();
+    drop((store, next, disk));
+    place.check().await;
+}
+
+#[tokio::test]
+async fn no_room_for_a_new_terminal_is_a_clear_error() {
+    let place = Place::process();
+    let Some(disk) = SmallDisk::mount(place.dir().join("small"), "1m") else { return };
+    let store = Store::open(Dirs::under(disk.0.join("s")), Holder::Process(program("wharf-shim"))).unwrap();
+    let _ = fs::write(disk.0.join("filler"), vec![0; 2 << 20]);
+    let made = guarded(store.create(unrestricted(place.misbehaving(&["stays"])).unwrap())).await;
+    assert_eq!(made.unwrap_err().code(), "disk_full");
+    assert!(leak::files(&disk.0.join("s")).is_empty());
+    drop((store, disk));
+    place.check().await;
+}

@@ -1,0 +1,157 @@
+//! A holder that dies or cannot be reached: said as it is, swept by whoever looks next, and nothing else is affected.
+
+use std::time::Duration;
+use wharf_core::{Cause, Lost, Outcome, Phase, Retention, Terminal, unrestricted};
+use wharf_shim::journal::record::Record;
+use wharf_testing::{Place, guarded, leak, until};
+
+const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
+
+#[tokio::test]
+async fn a_killed_holder_is_said_and_its_processes_are_swept_and_nothing_else() {
+    let place = Place::process();
+    let bystander = place.start(place.misbehaving(&["echoes-lines"]).with_input()).await;
+    until(&bystander, "ready").await;
+    let Phase::Running { pid, .. } = bystander.look().unwrap().phase else { panic!("does not run") };
+    let spared = [pid, place.holder_of(&bystander)];
+    for way in ["wait", "look", "tidy", "kill", "release", "reader"] {
+        let terminal = place.start(place.misbehaving(&["double-forks", "2", "stays"])).await;
+        until(&terminal, "2 daemons").await;
+        place.kill_holder(&terminal);
+        let fresh = place.reopened().get(terminal.id()).unwrap();
+        match way {
+            "wait" => drop(guarded(fresh.wait()).await.unwrap()),
+            "look" => settled(&fresh).await,
+            "tidy" => {
+                while !matches!(fresh.look().unwrap().phase, Phase::Ended(_)) {
+                    place.store.tidy(&Retention::default()).unwrap();
+                }
+            }
+            "kill" => drop(guarded(fresh.kill("test", AT_ONCE)).await.unwrap()),
+            "reader" => while !matches!(guarded(reader_step(&fresh)).await, wharf_core::Step::Closed) {},
+            _ => {
+                guarded(fresh.release()).await.unwrap();
+                assert_eq!(leak::living(place.dir(), &spared), Vec::<String>::new(), "{way}");
+                continue;
+            }
+        }
+        let ended = guarded(terminal.wait()).await.unwrap();
+        assert_eq!((ended.outcome, ended.cause), (Outcome::Lost(Lost::HolderDied), Cause::Lost), "{way}");
+        assert_eq!(leak::living(place.dir(), &spared), Vec::<String>::new(), "{way}");
+        assert_eq!(terminal.read(0, 100).unwrap().bytes, b"2 daemons\n", "what was printed is still there");
+        let again = place.reopened().get(terminal.id()).unwrap();
+        assert_eq!(guarded(again.wait()).await.unwrap(), ended, "{way}: said once, the same for ever");
+    }
+    guarded(bystander.input("test").unwrap().end()).await.unwrap();
+    assert!(guarded(bystander.wait()).await.unwrap().success());
+    place.check().await;
+}
+
+/// The dead holder's lock may be seen a moment longer than its death.
+async fn settled(terminal: &Terminal) {
+    let settling = async {
+        while !matches!(terminal.look_and_settle().await.unwrap().phase, Phase::Ended(_)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    guarded(settling).await;
+}
+
+async fn reader_step(terminal: &Terminal) -> wharf_core::Step {
+    terminal.reader(u64::MAX).next_until_closed(1).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_who_wait_when_a_holder_dies_hear_the_same() {
+    let place = Place::process();
+    for _ in 0..10 {
+        let terminal = place.start(place.misbehaving(&["double-forks", "2", "stays"])).await;
+        until(&terminal, "2 daemons").await;
+        let waiters: Vec<_> = (0..20)
+            .map(|_| {
+                let own = place.store.get(terminal.id()).unwrap();
+                tokio::spawn(async move { own.wait().await })
+            })
+            .collect();
+        place.kill_holder(&terminal);
+        let mut ends = Vec::new();
+        for waiter in waiters {
+            ends.push(guarded(waiter).await.unwrap().unwrap());
+        }
+        assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}");
+        assert_eq!(ends[0].outcome, Outcome::Lost(Lost::HolderDied));
+        let ended =
+            place.events(&terminal).entries.iter().filter(|e| matches!(e.record, Record::End(_))).count();
+        assert_eq!(ended, 1, "exactly one end");
+        guarded(terminal.release()).await.unwrap();
+    }
+    place.check().await;
+}
+
+#[tokio::test]
+async fn an_end_that_is_on_record_survives_the_holders_death() {
+    let place = Place::process();
+    let terminal = place.start(place.misbehaving(&["double-forks", "1", "exits"])).await;
+    let ended = guarded(terminal.wait()).await.unwrap();
+    place.kill_holder(&terminal);
+    let fresh = place.reopened().get(terminal.id()).unwrap();
+    assert_eq!(guarded(fresh.wait()).await.unwrap(), ended);
+    guarded(fresh.kill("test", AT_ONCE)).await.unwrap();
+    assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new(), "its daemon is swept");
+    assert_eq!(guarded(fresh.wait()).await.unwrap(), ended);
+    place.check().await;
+}
+
+/// Every place in the holder where a test may kill it.
+const IN_THE_HOLDER: [&str; 10] = [
+    "create.before_record",
+    "create.after_record",
+    "read.before_write",
+    "kill.before_record",
+    "kill.after_ask",
+    "kill.before_sweep",
+    "exit.before_drain",
+    "exit.before_record",
+    "exit.after_record",
+    "exit.before_closed",
+];
+
+#[tokio::test]
+async fn a_holder_that_dies_at_any_step_leaves_no_process_and_no_invented_status() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let place = Place::process();
+    for at in IN_THE_HOLDER {
+        for behaviour in [&["double-forks", "1", "exits"][..], &["double-forks", "1", "stays"]] {
+            let spec = place.misbehaving(behaviour).env("WHARF_FAILPOINTS", format!("{at}=kill"));
+            let made = guarded(place.store.create(unrestricted(spec).unwrap())).await;
+            let Ok(terminal) = made else {
+                assert!(at.starts_with("create."), "{at}: {made:?}");
+                assert!(leak::files(&place.state()).is_empty(), "{at}");
+                continue;
+            };
+            let stays = behaviour[2] == "stays";
+            if !stays {
+                guarded(terminal.wait()).await.unwrap();
+            } else if !at.starts_with("read.") {
+                until(&terminal, "1 daemons").await;
+            }
+            guarded(terminal.kill("test", Some(Duration::from_millis(50)))).await.unwrap();
+            let outcome = guarded(terminal.wait()).await.unwrap().outcome;
+            let truthful = match outcome {
+                Outcome::Lost(Lost::HolderDied) => at != "exit.after_record" && at != "exit.before_closed",
+                Outcome::Code(0) => !stays,
+                Outcome::Signal(15 | 9) => stays,
+                _ => false,
+            };
+            assert!(truthful, "{at}, {behaviour:?}: {outcome:?}");
+            assert_eq!(leak::living(place.dir(), &[place.holder_of(&terminal)]), Vec::<String>::new(), "{at}");
+            guarded(terminal.release()).await.unwrap();
+        }
+    }
+    // A holder that dies before its start is on record leaves an empty cgroup, which whoever tidies next removes.
+    place.store.tidy(&Retention::default()).unwrap();
+    place.check().await;
+}
+
