@@ -23,7 +23,8 @@ pub fn misbehave(args: &[&str]) -> Command {
 /// The same command with SIGCHLD ignored, which is inherited through exec.
 #[must_use]
 pub fn deaf_to_children(command: &Command) -> Command {
-    behind("/bin/sh", &["-c", r#"trap "" CHLD; exec "$0" "$@""#], command)
+    // Not every shell hands this signal on as it was told to.
+    behind("env", &["--ignore-signal=CHLD"], command)
 }
 
 /// The same command where no cgroup can be seen, in a mount namespace of its own. Says nothing and ends at once if the

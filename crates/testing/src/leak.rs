@@ -97,8 +97,7 @@ pub fn processes(place: &Path) -> Vec<proc::Process> {
     let family = family(&all, own);
     let ours = |p: &proc::Process| {
         p.pid != own
-            && (family.contains(&p.pid)
-                || (!p.is_zombie() && (is_marked(p.pid, place) || uses(p.pid, place))))
+            && (family.contains(&p.pid) || (!p.is_zombie() && (is_marked(p, place) || uses(p, place))))
     };
     all.iter().filter(|p| ours(p)).cloned().collect()
 }
@@ -123,20 +122,20 @@ fn family(all: &[proc::Process], root: i32) -> BTreeSet<i32> {
     }
 }
 
-fn is_marked(pid: i32, place: &Path) -> bool {
+fn is_marked(process: &proc::Process, place: &Path) -> bool {
     let mark = [MARK.as_bytes(), b"=", place.as_os_str().as_bytes()].concat();
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let environment = fs::read(process.dir().join("environ")).unwrap_or_default();
     environment.split(|b| *b == 0).any(|pair| pair == mark)
 }
 
 /// A holder has an empty environment, but always a file of its terminal open.
-fn uses(pid: i32, place: &Path) -> bool {
-    let fds = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+fn uses(process: &proc::Process, place: &Path) -> bool {
+    let fds = fs::read_dir(process.dir().join("fd")).into_iter().flatten().flatten();
     fds.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|target| target.starts_with(place))
 }
 
 fn describe(process: &proc::Process) -> String {
-    let command = fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
+    let command = fs::read(process.dir().join("cmdline")).unwrap_or_default();
     let command = String::from_utf8_lossy(&command).replace('\0', " ");
     format!("process {} ({}) {command}", process.pid, process.state)
 }

@@ -9,11 +9,10 @@ use rustix::fs::FlockOperation;
 use rustix::net::SendFlags;
 use rustix::process::Signal;
 use std::fs::File;
-use std::future::{Future, pending, poll_fn};
+use std::future::pending;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 use wharf_shim::journal::EVENTS;
 use wharf_shim::journal::read::Events;
@@ -112,12 +111,13 @@ impl Terminal {
             return Ok(());
         }
         let mut killing = pin!(self.kill("release", grace));
-        let mut stalled = pin!(self.stalled());
-        let killed = poll_fn(|cx| match killing.as_mut().poll(cx) {
-            Poll::Ready(killed) => Poll::Ready(Some(killed)),
-            Poll::Pending => stalled.as_mut().poll(cx).map(|()| None),
-        });
-        match killed.await {
+        let killed = tokio::select! {
+            // In this order: the kill is sent before anything else is asked.
+            biased;
+            killed = &mut killing => Some(killed),
+            () = self.stalled() => None,
+        };
+        match killed {
             Some(Err(ControlError::Read(ReadError::Damaged(_)))) => {
                 // What cannot be read can still be ended, by its holder or by sweeping, and forgotten.
                 let kill = Request::Kill { grace_ms: Some(0), author: "release".to_owned() };

@@ -56,7 +56,7 @@ pub(super) struct Known {
     ended: Option<Ended>,
     size: Option<Size>,
     failed: bool,
-    pub(super) killed: Option<u32>,
+    pub(super) closed: Option<u32>,
 }
 
 impl Known {
@@ -113,7 +113,7 @@ impl Known {
             Record::NotStarted { .. } => self.failed = true,
             Record::Resize(size) => self.size = Some(*size),
             Record::End(end) if self.ended.is_none() => self.ended = Some(Ended::new(entry, end)),
-            Record::Closed { killed } => self.killed = Some(*killed),
+            Record::Closed { killed } => self.closed = Some(*killed),
             _ => {}
         }
     }
@@ -175,6 +175,6 @@ impl Terminal {
 
     /// How many processes the holder ended over the terminal's whole life, once it is closed.
     pub(super) fn closed(&self) -> Option<u32> {
-        self.shared.known.lock().unwrap_or_else(PoisonError::into_inner).killed
+        self.shared.known.lock().unwrap_or_else(PoisonError::into_inner).closed
     }
 }

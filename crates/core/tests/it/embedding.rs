@@ -1,8 +1,9 @@
 //! Embedding: the same promises on a thread, beside a program that has children and signals of its own.
 
-use std::time::Duration;
-use wharf_core::{Holder, Lost, Outcome, TerminalId, unrestricted};
-use wharf_testing::front_end::{FrontEnd, misbehave};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use wharf_core::{Holder, Lost, Outcome, Terminal, TerminalId, unrestricted};
+use wharf_testing::front_end::{FrontEnd, deaf_to_children, misbehave, without_cgroups};
 use wharf_testing::leak::MARK;
 use wharf_testing::{Place, all_of, guarded, program, until};
 
@@ -73,27 +74,98 @@ async fn input_to_a_closed_pipe_does_not_end_the_program() {
     place.check().await;
 }
 
+/// A command that plays a program with a terminal on a thread.
+fn embedding(place: &Place, way: &str, command: &[&str]) -> Command {
+    let state = place.state();
+    let mut args = vec![way, state.to_str().unwrap(), "--"];
+    args.extend(command);
+    let mut program = misbehave(&args);
+    program.env(MARK, place.dir());
+    program
+}
+
+/// Starts it; the program, and its terminal as others see it. `None` if it could not be started.
+fn embedded(place: &Place, command: Command) -> Option<(FrontEnd, Terminal)> {
+    let mut program = FrontEnd::run(command);
+    let said = program.hear();
+    let id = TerminalId::parse(said.strip_prefix("ok ")?).unwrap();
+    Some((program, place.store.get(&id).unwrap()))
+}
+
 #[tokio::test]
 async fn the_terminals_of_a_killed_program_are_lost_and_swept_by_whoever_comes_next() {
     let place = Place::thread();
     let misbehaving = program("wharf-misbehave");
-    let state = place.state();
-    let mut command = misbehave(&[
-        "embeds-terminal",
-        state.to_str().unwrap(),
-        "--",
-        misbehaving.to_str().unwrap(),
-        "double-forks",
-        "2",
-        "stays",
-    ]);
-    command.env(MARK, place.dir());
-    let mut program = FrontEnd::run(command);
-    let said = program.hear();
-    let terminal = place.store.get(&TerminalId::parse(said.strip_prefix("ok ").unwrap()).unwrap()).unwrap();
+    let command = [misbehaving.to_str().unwrap(), "double-forks", "2", "stays"];
+    let (program, terminal) = embedded(&place, embedding(&place, "embeds-terminal", &command)).unwrap();
     until(&terminal, "2 daemons").await;
     program.kill();
     let ended = guarded(terminal.wait()).await.unwrap();
     assert_eq!(ended.outcome, Outcome::Lost(Lost::HolderDied));
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_status_that_the_program_throws_away_is_lost_and_the_rest_is_as_ever() {
+    let place = Place::thread();
+    let line = "sleep 100 & echo said; exit 3";
+    let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", line]);
+    let (program, terminal) = embedded(&place, deaf_to_children(&command)).unwrap();
+    let ended = guarded(terminal.wait()).await.unwrap();
+    assert_eq!((ended.outcome, ended.left), (Outcome::Lost(Lost::StatusTaken), 1));
+    assert_eq!(all_of(&terminal).await, b"said\n");
+    assert_eq!(guarded(terminal.kill("test", None)).await.unwrap(), 1);
+    program.kill();
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_program_that_waits_for_every_child_takes_a_status_but_stops_nothing() {
+    let place = Place::thread();
+    let mut taken = 0;
+    for _ in 0..10 {
+        let command = embedding(&place, "takes-statuses", &["/bin/sh", "-c", "echo said; exit 3"]);
+        let (program, terminal) = embedded(&place, command).unwrap();
+        match guarded(terminal.wait()).await.unwrap().outcome {
+            Outcome::Lost(Lost::StatusTaken) => taken += 1,
+            outcome => {
+                assert_eq!(outcome, Outcome::Code(3), "the holder was faster, or something was invented")
+            }
+        }
+        assert_eq!(all_of(&terminal).await, b"said\n");
+        guarded(terminal.release()).await.unwrap();
+        program.kill();
+    }
+    assert!(taken > 0, "the holder was faster every time, so nothing was tried");
+    place.check().await;
+}
+
+/// A child that has nothing of the terminal open, once it is what it is to be, and obeys TERM.
+const LEAVES_A_CHILD: &str = "setsid sleep 100 </dev/null >/dev/null 2>&1 & \
+    until read name < /proc/$!/comm && [ $name = sleep ]; do :; done; exit 4";
+
+/// Counts who is left, and ends those who obey without waiting for the grace.
+async fn counts_and_hurries(terminal: &Terminal) {
+    let ended = guarded(terminal.wait()).await.unwrap();
+    assert_eq!((ended.exit_code(), ended.left, ended.holding), (Some(4), 1, 0));
+    let before = Instant::now();
+    assert_eq!(guarded(terminal.kill("test", Some(Duration::from_secs(15)))).await.unwrap(), 1);
+    assert!(before.elapsed() < Duration::from_secs(5), "everyone obeyed, and still: {:?}", before.elapsed());
+}
+
+#[tokio::test]
+async fn whoever_is_left_with_its_output_closed_is_counted_and_ended_well_before_the_grace() {
+    let place = Place::thread();
+    counts_and_hurries(&place.start(place.line(LEAVES_A_CHILD)).await).await;
+    let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", LEAVES_A_CHILD]);
+    if let Some((program, terminal)) = embedded(&place, without_cgroups(&command)) {
+        counts_and_hurries(&terminal).await;
+        program.kill();
+    }
+    let running = place.start(place.misbehaving(&["forks-tree", "3"])).await;
+    until(&running, "parent").await;
+    let before = Instant::now();
+    guarded(running.kill("test", Some(Duration::from_secs(15)))).await.unwrap();
+    assert!(before.elapsed() < Duration::from_secs(5), "everyone obeyed, and still: {:?}", before.elapsed());
     place.check().await;
 }

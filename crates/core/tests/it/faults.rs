@@ -1,20 +1,15 @@
-//! Faults: reported as what they are, repaired where they can be, and nothing else is affected.
+//! Journals that are torn, damaged, from another boot or a later wharf: named as what they are, and still got rid of.
 
-use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wharf_core::{Cause, Dirs, Holder, Lost, Outcome, Phase, Retention, Store, Terminal, unrestricted};
+use wharf_core::{Lost, Outcome, Retention, Terminal};
 use wharf_shim::journal::format::HEADER_LEN;
+use wharf_shim::journal::read::is_held;
 use wharf_shim::journal::record::{Entry, Record};
-use wharf_shim::wire::message::{Reply, Request, State};
-use wharf_testing::front_end::{FrontEnd, misbehave};
-use wharf_testing::leak::{self, MARK};
-use wharf_testing::talk::Talk;
-use wharf_testing::{Place, all_of, guarded, program, until};
-
-const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
+use wharf_testing::front_end::misbehave;
+use wharf_testing::{Place, guarded, leak, until};
 
 /// Ends a terminal and gives its records.
 async fn ended_journal(place: &Place) -> (Terminal, PathBuf, Vec<Entry>) {
@@ -92,3 +87,51 @@ async fn a_damaged_or_newer_or_foreign_journal_is_named_and_the_others_can_be_us
     place.check().await;
 }
 
+/// A terminal of three processes whose holder is dead and whose journal cannot be read beyond its start.
+async fn damaged_and_orphaned(place: &Place) -> Terminal {
+    let terminal = place.start(place.misbehaving(&["double-forks", "2", "stays"])).await;
+    until(&terminal, "2 daemons").await;
+    for _ in 0..2 {
+        guarded(terminal.signal(28, "test")).await.unwrap();
+    }
+    place.kill_holder(&terminal);
+    let events = File::options().read(true).write(true).open(place.files(&terminal).join("events")).unwrap();
+    let gone = async {
+        while is_held(&events).unwrap() {
+            tokio::task::yield_now().await;
+        }
+    };
+    guarded(gone).await;
+    // Within the first signal's record, which a sound one follows.
+    let at = HEADER_LEN + place.events(&terminal).entries[0].encode().len() as u64 + 10;
+    let mut byte = [0];
+    events.read_exact_at(&mut byte, at).unwrap();
+    events.write_all_at(&[byte[0] ^ 2], at).unwrap();
+    let fresh = place.reopened().get(terminal.id()).unwrap();
+    assert_eq!(fresh.look().unwrap_err().code(), "damaged_record");
+    fresh
+}
+
+#[tokio::test]
+async fn releasing_what_is_damaged_ends_its_processes_too() {
+    let place = Place::process();
+    let terminal = damaged_and_orphaned(&place).await;
+    // The command itself goes with its holder, its daemons do not.
+    assert!(leak::living(place.dir(), &[]).len() >= 2);
+    guarded(terminal.release()).await.unwrap();
+    assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new());
+    assert!(leak::files(&place.state()).is_empty());
+    place.check().await;
+}
+
+#[tokio::test]
+async fn tidying_ends_the_processes_of_what_is_damaged_and_removes_it_when_it_is_old() {
+    let place = Place::process();
+    let terminal = damaged_and_orphaned(&place).await;
+    assert!(place.store.tidy(&Retention::default()).unwrap().removed.is_empty(), "it is young");
+    assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new());
+    let tidied = place.store.tidy(&Retention { age: Duration::ZERO, total: u64::MAX }).unwrap();
+    assert_eq!(tidied.removed, [terminal.id().clone()]);
+    assert!(leak::files(&place.state()).iter().all(|left| left.starts_with(place.state().join("run"))));
+    place.check().await;
+}

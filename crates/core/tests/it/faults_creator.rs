@@ -54,3 +54,134 @@ async fn a_creator_that_dies_at_any_step_leaves_no_process_and_nothing_unreadabl
     place.check().await;
 }
 
+/// A front end that has given a shim a plan, and the terminal whose shim stopped when its start was on record.
+async fn stopped_start(place: &Place, program: &Path, args: &[&str]) -> (FrontEnd, Terminal, Pid) {
+    let state = place.state();
+    let mut all = vec!["creates-terminal", state.to_str().unwrap(), "kill", "0", "0", "stay", "--"];
+    all.push(program.to_str().unwrap());
+    all.extend(args);
+    let mut command = misbehave(&all);
+    command.env(MARK, place.dir()).env("WHARF_FAILPOINTS", "create.after_record=stop");
+    let front_end = FrontEnd::run(command);
+    let stopped = async {
+        loop {
+            for id in place.store.ids().unwrap() {
+                let terminal = place.store.get(&id).unwrap();
+                let holder = place.events(&terminal).start().map(|(_, start)| start.holder as i32);
+                if let Some(holder) = holder.and_then(proc::look).filter(|holder| holder.state == 'T') {
+                    return (terminal, Pid::from_raw(holder.pid).unwrap());
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (terminal, holder) = guarded(stopped).await;
+    (front_end, terminal, holder)
+}
+
+/// Stops a process, down to its last thread.
+async fn stop(pid: u32) {
+    kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::STOP).unwrap();
+    let stands_still = |thread: fs::DirEntry| {
+        fs::read_to_string(thread.path().join("stat")).is_ok_and(|stat| stat.contains(") T "))
+    };
+    let stopped = async {
+        while !fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().all(stands_still) {
+            tokio::task::yield_now().await;
+        }
+    };
+    guarded(stopped).await;
+}
+
+/// Returns when nobody holds the terminal.
+async fn left_alone(terminal: &Terminal) {
+    let left = async {
+        while terminal.look().unwrap().held {
+            tokio::task::yield_now().await;
+        }
+    };
+    guarded(left).await;
+}
+
+#[tokio::test]
+async fn nothing_is_run_for_a_creator_that_died_before_the_start() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let place = Place::process();
+    let trace = place.dir().join("trace");
+    let line = format!("echo it ran > {}", trace.display());
+    let (front_end, terminal, holder) = stopped_start(&place, Path::new("/bin/sh"), &["-c", &line]).await;
+    front_end.kill();
+    kill_process(holder, Signal::CONT).unwrap();
+    left_alone(&terminal).await;
+    assert!(!trace.exists(), "nobody would have known of it");
+    assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new());
+    let found = place.store.list().unwrap().remove(0).terminal.unwrap();
+    assert_eq!(found.look().unwrap().phase, Phase::NotStarted);
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_command_that_could_not_be_executed_is_not_lost_although_its_creator_never_heard() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let place = Place::process();
+    let script = place.dir().join("script");
+    fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    for way in ["list", "tidy", "release"] {
+        let (front_end, terminal, holder) = stopped_start(&place, &script, &[]).await;
+        // It must not be the one who cleans up.
+        stop(front_end.pid()).await;
+        kill_process(holder, Signal::CONT).unwrap();
+        left_alone(&terminal).await;
+        front_end.kill();
+        let fresh = place.reopened().get(terminal.id()).unwrap();
+        match way {
+            "list" => assert_eq!(place.store.list().unwrap().len(), 1),
+            "tidy" => assert!(place.store.tidy(&Retention::default()).unwrap().removed.is_empty()),
+            _ => {}
+        }
+        assert_eq!(fresh.look().unwrap().phase, Phase::NotStarted, "{way}");
+        assert_eq!(guarded(fresh.kill("test", None)).await.unwrap(), 0, "{way}");
+        if way == "tidy" {
+            let removed = place.store.tidy(&Retention { age: Duration::ZERO, total: 0 }).unwrap().removed;
+            assert_eq!(removed, [terminal.id().clone()]);
+        } else {
+            guarded(fresh.release()).await.unwrap();
+        }
+        assert!(leak::files(&place.state()).is_empty(), "{way}");
+    }
+    place.check().await;
+}
+
+#[tokio::test]
+async fn what_a_killed_front_end_had_begun_to_release_goes_once_it_is_old() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let place = Place::process();
+    let terminal = place.start(place.misbehaving(&["double-forks", "1", "stays"])).await;
+    let state = place.state();
+    let mut command = misbehave(&["releases-terminal", state.to_str().unwrap(), terminal.id().as_str()]);
+    command.env("WHARF_FAILPOINTS", "release.after_rename=kill");
+    assert_eq!(FrontEnd::run(command).finish(), "", "it was killed before it could say anything");
+    assert_eq!(place.store.ids().unwrap(), [], "out of sight in one step");
+    assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new());
+    let left = leak::files(&state);
+    assert!(!left.is_empty(), "nothing was left half done, so nothing was tried");
+    place.store.tidy(&Retention::default()).unwrap();
+    assert_eq!(leak::files(&state), left, "somebody may be at work on them");
+    left.iter().for_each(|path| make_old(path));
+    place.store.tidy(&Retention::default()).unwrap();
+    assert_eq!(leak::files(&state), Vec::<std::path::PathBuf>::new());
+    place.check().await;
+}
+
+fn make_old(path: &Path) {
+    let old = rustix::fs::Timespec { tv_sec: 1_000_000, tv_nsec: 0 };
+    let times = rustix::fs::Timestamps { last_access: old, last_modification: old };
+    rustix::fs::utimensat(rustix::fs::CWD, path, &times, rustix::fs::AtFlags::empty()).unwrap();
+}

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::Duration;
-use wharf_core::{Cause, Dirs, Holder, Phase, Store, Terminal, unrestricted};
+use wharf_core::{Cause, Dirs, Holder, Phase, Step, Store, Terminal, unrestricted};
 use wharf_shim::journal::record::Record;
 use wharf_shim::wire::message::{Reply, Request, State};
 use wharf_testing::talk::Talk;
@@ -45,10 +45,15 @@ fn run(program: &str, args: &[&str]) -> bool {
 /// Waits until a holder says that it cannot write.
 async fn stalled(socket: PathBuf) {
     let heard = tokio::task::spawn_blocking(move || {
-        Talk::to(&socket).ask(&Request::Watch { past: u64::MAX, seen: State::Running })
+        let (mut talk, mut seen) = (Talk::to(&socket), State::Running);
+        while seen != State::Stalled {
+            let Reply::Progress(progress) = talk.ask(&Request::Watch { past: u64::MAX, seen }) else {
+                panic!("not answered")
+            };
+            seen = progress.state;
+        }
     });
-    let reply = guarded(heard).await.unwrap();
-    assert!(matches!(reply, Reply::Progress(p) if p.state == State::Stalled), "{reply:?}");
+    guarded(heard).await.unwrap();
 }
 
 #[tokio::test]
@@ -85,6 +90,20 @@ async fn a_full_disk_stops_the_command_and_every_byte_follows_when_there_is_room
     place.check().await;
 }
 
+/// The first terminal for which there is room.
+async fn roomy(store: &Store, place: &Place) -> Terminal {
+    let room = async {
+        loop {
+            let grant = unrestricted(place.misbehaving(&["exits-with", "1"])).unwrap();
+            match store.create(grant).await {
+                Ok(terminal) => return terminal,
+                Err(error) => assert_eq!(error.code(), "disk_full"),
+            }
+        }
+    };
+    guarded(room).await
+}
+
 #[tokio::test]
 async fn a_kill_on_a_full_disk_ends_the_processes_and_a_release_makes_room() {
     let place = Place::process();
@@ -95,16 +114,7 @@ async fn a_kill_on_a_full_disk_ends_the_processes_and_a_release_makes_room() {
     guarded(terminal.release_with(AT_ONCE)).await.unwrap();
     // The room is there when nobody has the file open any more: neither this test nor the holder, which is leaving.
     drop(terminal);
-    let next = guarded(async {
-        loop {
-            let made = store.create(unrestricted(place.misbehaving(&["exits-with", "1"])).unwrap()).await;
-            match made {
-                Ok(terminal) => break terminal,
-                Err(error) => assert_eq!(error.code(), "disk_full"),
-            }
-        }
-    })
-    .await;
+    let next = roomy(&store, &place).await;
     assert_eq!(guarded(next.wait()).await.unwrap().exit_code(), Some(1));
     guarded(next.release()).await.unwrap();
     drop((store, next, disk));
@@ -120,6 +130,90 @@ async fn no_room_for_a_new_terminal_is_a_clear_error() {
     let made = guarded(store.create(unrestricted(place.misbehaving(&["stays"])).unwrap())).await;
     assert_eq!(made.unwrap_err().code(), "disk_full");
     assert!(leak::files(&disk.0.join("s")).is_empty());
+    drop((store, disk));
+    place.check().await;
+}
+
+/// A line that ends at once, and whose child floods once that is on record: when the command has been reaped.
+fn floods_after_its_end() -> String {
+    let misbehave = program("wharf-misbehave");
+    format!("(while [ -d /proc/$$ ]; do :; done; exec {} floods) & exit 3", misbehave.display())
+}
+
+/// Processor time that a process has used, in hundredths of a second.
+fn hundredths(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();
+    // `utime` and `stime`, counted from the state.
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// Follows a terminal to its end, which does not come within a second, and makes sure that nobody is kept busy by it.
+async fn nobody_is_busy(disk: &SmallDisk, terminal: &Terminal) {
+    let events = File::open(disk.0.join("s/terminals").join(terminal.id().as_str()).join("events")).unwrap();
+    let holder = wharf_shim::journal::read::Events::read(&events).unwrap().start().unwrap().1.holder;
+    let used = || (hundredths(holder), hundredths(std::process::id()));
+    let before = used();
+    let mut reader = terminal.reader(u64::MAX);
+    let step = tokio::time::timeout(Duration::from_secs(1), reader.next_until_closed(1)).await;
+    assert!(step.is_err(), "{step:?}");
+    let after = used();
+    let (holder, reader) = (after.0 - before.0, after.1 - before.1);
+    assert!(holder < 20, "the holder used {holder} hundredths of a second in one");
+    assert!(reader < 20, "the reader used {reader} hundredths of a second in one");
+}
+
+#[tokio::test]
+async fn who_follows_a_terminal_to_its_end_waits_quietly_while_the_disk_is_full() {
+    let place = Place::process();
+    let Some(disk) = SmallDisk::mount(place.dir().join("small"), "1m") else { return };
+    let store = Store::open(Dirs::under(disk.0.join("s")), Holder::Process(program("wharf-shim"))).unwrap();
+    let floods = floods_after_its_end();
+    // One whose command still runs, and one whose command's end is on record.
+    for (spec, ended) in [(place.misbehaving(&["floods"]), None), (place.line(&floods), Some(3))] {
+        let terminal = store.create(unrestricted(spec).unwrap()).await.unwrap();
+        stalled(disk.0.join("s/run").join(terminal.id().as_str())).await;
+        let code = match terminal.look().unwrap().phase {
+            Phase::Ended(ended) => ended.exit_code(),
+            _ => None,
+        };
+        assert_eq!(code, ended);
+        nobody_is_busy(&disk, &terminal).await;
+        guarded(terminal.release_with(AT_ONCE)).await.unwrap();
+        drop(terminal);
+        let next = roomy(&store, &place).await;
+        guarded(next.release()).await.unwrap();
+    }
+    drop((store, disk));
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_time_limit_that_passes_while_the_disk_is_full_is_kept_quietly() {
+    let place = Place::process();
+    let Some(disk) = SmallDisk::mount(place.dir().join("small"), "1m") else { return };
+    let store = Store::open(Dirs::under(disk.0.join("s")), Holder::Process(program("wharf-shim"))).unwrap();
+    let floods = floods_after_its_end();
+    for (spec, cause) in
+        [(place.misbehaving(&["floods"]), Cause::TimeLimit), (place.line(&floods), Cause::Exited)]
+    {
+        disk.resize("1m");
+        let spec = spec.time_limit(Duration::from_millis(500)).grace(Duration::from_millis(50));
+        let terminal = store.create(unrestricted(spec).unwrap()).await.unwrap();
+        stalled(disk.0.join("s/run").join(terminal.id().as_str())).await;
+        let ended = async {
+            // The holder is all that is left.
+            while leak::living(place.dir(), &[]).len() > 1 {
+                tokio::task::yield_now().await;
+            }
+        };
+        guarded(ended).await;
+        nobody_is_busy(&disk, &terminal).await;
+        disk.resize("64m");
+        assert_eq!(guarded(terminal.wait()).await.unwrap().cause, cause);
+        assert_eq!(guarded(terminal.reader(u64::MAX).next_until_closed(1)).await.unwrap(), Step::Closed);
+        guarded(terminal.release()).await.unwrap();
+    }
     drop((store, disk));
     place.check().await;
 }

@@ -146,7 +146,11 @@ async fn a_holder_that_dies_at_any_step_leaves_no_process_and_no_invented_status
                 _ => false,
             };
             assert!(truthful, "{at}, {behaviour:?}: {outcome:?}");
-            assert_eq!(leak::living(place.dir(), &[place.holder_of(&terminal)]), Vec::<String>::new(), "{at}");
+            assert_eq!(
+                leak::living(place.dir(), &[place.holder_of(&terminal)]),
+                Vec::<String>::new(),
+                "{at}"
+            );
             guarded(terminal.release()).await.unwrap();
         }
     }
@@ -155,3 +159,88 @@ async fn a_holder_that_dies_at_any_step_leaves_no_process_and_no_invented_status
     place.check().await;
 }
 
+#[tokio::test]
+async fn a_kill_that_finds_the_holder_dead_says_how_many_it_ended() {
+    let place = Place::process();
+    for daemons in [1, 4] {
+        let terminal = place.start(place.misbehaving(&["double-forks", &daemons.to_string(), "stays"])).await;
+        until(&terminal, "daemons").await;
+        place.kill_holder(&terminal);
+        // The command itself goes with its holder.
+        let alone = async {
+            while leak::living(place.dir(), &[]).len() > daemons {
+                tokio::task::yield_now().await;
+            }
+        };
+        guarded(alone).await;
+        assert_eq!(guarded(terminal.kill("test", AT_ONCE)).await.unwrap() as usize, daemons);
+        assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new());
+        assert_eq!(guarded(terminal.kill("test", AT_ONCE)).await.unwrap(), 0, "that was all");
+    }
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_terminal_whose_socket_was_swept_away_can_still_be_ended() {
+    let place = Place::process();
+    for way in ["kill", "release"] {
+        let spec = place.misbehaving(&["double-forks", "2", "stays"]).grace(Duration::from_millis(50));
+        let terminal = place.start(spec).await;
+        until(&terminal, "2 daemons").await;
+        std::fs::remove_file(place.socket(&terminal)).unwrap();
+        let fresh = place.reopened().get(terminal.id()).unwrap();
+        if way == "kill" {
+            assert_eq!(guarded(fresh.kill("test", None)).await.unwrap(), 3);
+            let ended = guarded(fresh.wait()).await.unwrap();
+            assert_eq!((ended.cause, ended.author.as_str()), (Cause::Killed, "signal"));
+        } else {
+            guarded(fresh.release()).await.unwrap();
+            assert!(!place.store.ids().unwrap().contains(terminal.id()));
+        }
+        assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new(), "{way}");
+    }
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_thread_whose_socket_was_swept_away_is_not_signalled() {
+    let place = Place::thread();
+    let store = place.reopened();
+    let grant = unrestricted(place.misbehaving(&["stays", "ready"])).unwrap();
+    let own = guarded(store.create(grant)).await.unwrap();
+    let terminal = place.store.get(own.id()).unwrap();
+    std::fs::remove_file(place.socket(&terminal)).unwrap();
+    // A signal would end the whole program, which is this test.
+    assert_eq!(guarded(terminal.kill("test", AT_ONCE)).await.unwrap_err().code(), "unreachable");
+    assert!(matches!(terminal.look().unwrap().phase, Phase::Running { .. }));
+    // Its owner's leaving reaches the holder without a socket.
+    drop((own, store));
+    let left = async {
+        while terminal.look().unwrap().held {
+            tokio::task::yield_now().await;
+        }
+    };
+    guarded(left).await;
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_crowd_that_connects_and_says_nothing_keeps_nobody_out() {
+    for holder in Place::holders() {
+        let place = Place::with(holder);
+        let terminal = place.start(place.misbehaving(&["echoes-lines"]).with_input()).await;
+        until(&terminal, "ready").await;
+        let waiter = place.reopened().get(terminal.id()).unwrap();
+        let waiting = tokio::spawn(async move { waiter.wait().await });
+        let mut crowd = Vec::new();
+        for _ in 0..300 {
+            crowd.push(guarded(tokio::net::UnixStream::connect(place.socket(&terminal))).await.unwrap());
+        }
+        guarded(terminal.input("test").unwrap().send(b"hello\n")).await.unwrap();
+        until(&terminal, "got hello").await;
+        assert_eq!(guarded(terminal.kill("test", AT_ONCE)).await.unwrap(), 1);
+        assert_eq!(guarded(waiting).await.unwrap().unwrap().cause, Cause::Killed);
+        drop(crowd);
+        place.check().await;
+    }
+}

@@ -218,6 +218,33 @@ async fn signals_go_to_the_foreground_group_and_not_to_the_shell_behind_it() {
 }
 
 #[tokio::test]
+async fn not_only_the_keyboards_signals_reach_the_foreground_group_of_a_pty() {
+    for holder in Place::holders() {
+        let place = Place::with(holder);
+        let bash = wharf_core::Spec::argv("/bin/bash", ["--norc", "-i"]);
+        let terminal = place.start(place.marked(bash).env("PS1", "prompt> ").pty(Size::default())).await;
+        until(&terminal, "prompt> ").await;
+        let mut input = terminal.input("test").unwrap();
+        let send = async |name: &str| {
+            guarded(terminal.signal(signal::number(name).unwrap(), "test")).await.unwrap();
+        };
+        for (name, status) in [("SIGTERM", 143), ("SIGUSR1", 138), ("SIGKILL", 137), ("SIGRTMIN+1", 163)] {
+            let line = format!("sh -c 'echo {name} ahead; exec cat'; echo ended-$?\n");
+            guarded(input.send(line.as_bytes())).await.unwrap();
+            until(&terminal, &format!("{name} ahead\r\n")).await;
+            send(name).await;
+            until(&terminal, &format!("ended-{status}")).await;
+        }
+        let line = "sh -c 'trap \"echo has moved\" WINCH; echo ahead; while :; do sleep 0.05; done'\n";
+        guarded(input.send(line.as_bytes())).await.unwrap();
+        until(&terminal, "\nahead\r\n").await;
+        send("SIGWINCH").await;
+        until(&terminal, "has moved\r\n").await;
+        place.check().await;
+    }
+}
+
+#[tokio::test]
 async fn every_signal_can_be_sent_on_a_pipe_too() {
     for holder in Place::holders() {
         let place = Place::with(holder);

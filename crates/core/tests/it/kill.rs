@@ -1,9 +1,10 @@
 //! Kill and release: everything goes, nobody else does, and asking twice is no mistake.
 
 use std::time::{Duration, Instant};
-use wharf_core::{Cause, Holder, Outcome, Size};
-use wharf_testing::leak;
-use wharf_testing::{Place, all_of, guarded, until};
+use wharf_core::{Cause, Holder, Outcome, Size, TerminalId};
+use wharf_testing::front_end::{FrontEnd, misbehave, without_cgroups};
+use wharf_testing::leak::{self, MARK};
+use wharf_testing::{Place, all_of, guarded, program, until};
 
 const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
 
@@ -66,6 +67,58 @@ async fn the_number_of_processes_ended_is_exact() {
         }
         assert_eq!(kill_and_look(&place, &terminal, AT_ONCE).await, 13);
         place.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_whose_first_thread_has_left_goes_and_counts_as_well() {
+    for holder in Place::holders() {
+        let place = Place::with(holder);
+        let terminal = place.start(place.misbehaving(&["leaves-its-first-thread"])).await;
+        until(&terminal, "its first thread has left").await;
+        assert_eq!(kill_and_look(&place, &terminal, AT_ONCE).await, 2);
+        place.check().await;
+    }
+}
+
+/// Processes ended by a kill of a behaviour that was started where there are no cgroups, each of which would leave it
+/// to the kernel to find everybody; `None` where a test cannot hide them.
+async fn killed_without_cgroups(creator: &[&str], behaviour: &[&str], ready: &str) -> Option<u32> {
+    let place = Place::process();
+    let (state, program) = (place.state(), program("wharf-misbehave"));
+    let mut args = vec![creator[0], state.to_str().unwrap()];
+    args.extend(&creator[1..]);
+    args.extend(["--", program.to_str().unwrap()]);
+    args.extend(behaviour);
+    let mut command = misbehave(&args);
+    command.env(MARK, place.dir());
+    let mut front_end = FrontEnd::run(without_cgroups(&command));
+    let said = front_end.hear();
+    let terminal = place.store.get(&TerminalId::parse(said.strip_prefix("ok ")?).unwrap()).unwrap();
+    assert_eq!(place.events(&terminal).start().unwrap().1.cgroup, "", "the cgroup was not hidden");
+    until(&terminal, ready).await;
+    let before = Instant::now();
+    let killed = guarded(terminal.kill("test", Some(Duration::from_millis(100)))).await.unwrap();
+    assert!(before.elapsed() < Duration::from_secs(5), "{behaviour:?}: {:?}", before.elapsed());
+    let holders = [place.holder_of(&terminal), front_end.pid()];
+    assert_eq!(leak::living(place.dir(), &holders), Vec::<String>::new());
+    front_end.kill();
+    place.check().await;
+    Some(killed)
+}
+
+#[tokio::test]
+async fn without_cgroups_everything_goes_as_well() {
+    let (process, thread) = (&["creates-terminal", "kill", "0", "100", "stay"][..], &["embeds-terminal"][..]);
+    for creator in [process, thread] {
+        for (behaviour, ready, processes) in [
+            (&["leaves-its-first-thread"][..], "its first thread has left", 2),
+            (&["double-forks", "3", "stays"], "3 daemons", 4),
+            (&["ignores-term"], "ready", 1),
+        ] {
+            let Some(killed) = killed_without_cgroups(creator, behaviour, ready).await else { return };
+            assert_eq!(killed, processes, "{creator:?}, {behaviour:?}");
+        }
     }
 }
 

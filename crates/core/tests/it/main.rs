@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod backlog;
+#[cfg(test)]
 mod campaign;
 #[cfg(test)]
 mod embedding;

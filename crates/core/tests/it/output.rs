@@ -108,6 +108,35 @@ async fn what_is_dropped_is_counted_exactly_and_the_disk_is_given_back() {
     }
 }
 
+#[tokio::test]
+async fn of_the_least_that_can_be_kept_fifteen_sixteenths_are_always_there() {
+    let place = Place::process();
+    let keep = 64 << 10;
+    let least = keep - keep / 16;
+    let all = numbered(20_000, "\n");
+    for end in [keep, keep + 1, 1_000_000] {
+        let misbehave = wharf_testing::program("wharf-misbehave");
+        let line =
+            format!("{} prints-numbered-lines 20000 0 2>/dev/null | head -c {end}", misbehave.display());
+        let terminal = place.start(place.line(&line).keep(keep)).await;
+        assert_eq!(guarded(terminal.wait()).await.unwrap().bytes, end);
+        let chunk = terminal.read(0, usize::MAX >> 1).unwrap();
+        let (first, look) = (chunk.first, terminal.look().unwrap());
+        assert_eq!((chunk.at, chunk.gap, chunk.end), (first, first, end));
+        assert_eq!((look.first, look.end), (first, end));
+        match end {
+            // One byte too many, and the oldest sixteenth goes with it.
+            _ if end == keep + 1 => assert_eq!(first, end - least),
+            _ if end == keep => assert_eq!(first, 0),
+            _ => assert!(end - first >= least && end - first <= keep, "{} bytes kept", end - first),
+        }
+        assert!(chunk.bytes == all[first as usize..end as usize], "of {end} bytes, from {first}");
+        let blocks = std::fs::metadata(place.files(&terminal).join("out")).unwrap().blocks() * 512;
+        assert!(blocks <= keep + (64 << 10), "{blocks} bytes on disk for {keep}");
+    }
+    place.check().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reader_that_is_too_slow_is_told_every_gap_and_never_gets_zeros() {
     let place = Place::process();

@@ -1,7 +1,10 @@
 //! Owner: what happens when a creator dies, and the limits that a holder enforces by itself.
 
+use std::future::Future;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use wharf_core::{Cause, OnOwnerExit, Outcome, Phase, Size, Terminal, TerminalId};
+use wharf_shim::journal::record::Record;
 use wharf_testing::front_end::{FrontEnd, misbehave};
 use wharf_testing::leak::MARK;
 use wharf_testing::{Place, guarded, program, until};
@@ -103,6 +106,38 @@ async fn a_disowned_terminal_outlives_its_creator() {
     guarded(terminal.signal(28, "test")).await.unwrap();
     assert!(matches!(terminal.look().unwrap().phase, Phase::Running { .. }));
     place.check().await;
+}
+
+#[tokio::test]
+async fn disowning_that_is_given_up_half_way_ends_nothing_and_can_be_repeated() {
+    for holder in Place::holders() {
+        let place = Place::with(holder);
+        let store = place.reopened();
+        let grant = wharf_core::unrestricted(place.misbehaving(&["stays", "ready"])).unwrap();
+        let own = store.create(grant).await.unwrap();
+        let terminal = place.store.get(own.id()).unwrap();
+        until(&terminal, "ready").await;
+        for polls in 1..4 {
+            let mut disowning = Box::pin(own.disown());
+            for _ in 0..polls {
+                let _ = std::future::poll_fn(|cx| Poll::Ready(disowning.as_mut().poll(cx).is_ready())).await;
+            }
+            drop(disowning);
+            // The first answer may come from before the holder saw that anybody left, the second cannot.
+            for _ in 0..2 {
+                guarded(terminal.signal(28, "test")).await.unwrap();
+            }
+            let entries = place.events(&terminal).entries;
+            assert!(!entries.iter().any(|e| matches!(e.record, Record::Killing { .. })), "{entries:?}");
+        }
+        guarded(own.disown()).await.unwrap();
+        drop((own, store));
+        for _ in 0..2 {
+            guarded(terminal.signal(28, "test")).await.unwrap();
+        }
+        assert!(matches!(terminal.look().unwrap().phase, Phase::Running { .. }));
+        place.check().await;
+    }
 }
 
 #[tokio::test]

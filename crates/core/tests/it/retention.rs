@@ -97,12 +97,44 @@ async fn what_killed_front_ends_left_half_made_goes_once_it_is_old() {
     for dir in [&new, &gone] {
         fs::File::open(dir).unwrap().set_modified(long_ago).unwrap();
     }
-    let old = rustix::fs::Timespec { tv_sec: 1_000_000, tv_nsec: 0 };
-    let times = rustix::fs::Timestamps { last_access: old, last_modification: old };
-    rustix::fs::utimensat(rustix::fs::CWD, &socket, &times, rustix::fs::AtFlags::empty()).unwrap();
+    make_old(&socket);
     place.store.tidy(&retention).unwrap();
     assert!(leak::files(&place.state()).is_empty(), "{:?}", leak::files(&place.state()));
     place.check().await;
+}
+
+#[tokio::test]
+async fn stores_that_share_the_directory_of_sockets_leave_each_others_alone() {
+    let place = Place::process();
+    let shared = place.state().join("run");
+    let dirs = Dirs { state: place.dir().join("other"), runtime: shared.clone() };
+    let other = Store::open(dirs, Holder::Process(program("wharf-shim"))).unwrap();
+    let here = place.start(place.misbehaving(&["stays", "ready"])).await;
+    let grant = wharf_core::unrestricted(place.misbehaving(&["stays", "ready"])).unwrap();
+    let there = guarded(other.create(grant)).await.unwrap();
+    let dead = shared.join(wharf_core::TerminalId::random().unwrap().as_str());
+    drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
+    for socket in fs::read_dir(&shared).unwrap() {
+        make_old(&socket.unwrap().path());
+    }
+    let retention = Retention { age: Duration::ZERO, total: 0 };
+    place.store.tidy(&retention).unwrap();
+    other.tidy(&retention).unwrap();
+    assert!(!dead.exists(), "nobody listens there any more, and no store knows it");
+    for terminal in [&here, &there] {
+        assert!(place.socket(terminal).exists(), "{}", terminal.id());
+        assert_eq!(guarded(terminal.kill("test", Some(Duration::ZERO))).await.unwrap(), 1);
+        assert_eq!(guarded(terminal.wait()).await.unwrap().author, "test");
+    }
+    guarded(there.release()).await.unwrap();
+    drop((there, other));
+    place.check().await;
+}
+
+fn make_old(path: &std::path::Path) {
+    let old = rustix::fs::Timespec { tv_sec: 1_000_000, tv_nsec: 0 };
+    let times = rustix::fs::Timestamps { last_access: old, last_modification: old };
+    rustix::fs::utimensat(rustix::fs::CWD, path, &times, rustix::fs::AtFlags::empty()).unwrap();
 }
 
 #[tokio::test]

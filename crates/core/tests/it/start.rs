@@ -340,21 +340,22 @@ async fn no_pty_left_gives_a_clear_error_and_nothing_half_made() {
 }
 
 #[tokio::test]
-async fn of_two_creators_with_one_name_one_succeeds() {
+async fn of_creators_with_one_name_one_succeeds_and_is_not_disturbed_by_the_others() {
     for holder in Place::holders() {
         let place = Place::with(holder);
-        for _ in 0..20 {
+        for _ in 0..40 {
             let id = wharf_core::TerminalId::random().unwrap();
             let race = (0..4).map(|n| {
                 // As different programs would.
                 let (store, id) = (place.reopened(), id.clone());
-                let grant = wharf_core::unrestricted(place.line(&format!("exit {n}"))).unwrap();
+                let spec = place.line(&format!("read x; echo {n}-$x; exit {n}")).with_input();
+                let grant = wharf_core::unrestricted(spec).unwrap();
                 tokio::spawn(async move { (store.create_as(id, grant).await, store) })
             });
             let (mut made, mut refused) = (Vec::new(), 0);
-            for task in race.collect::<Vec<_>>() {
+            for (n, task) in race.collect::<Vec<_>>().into_iter().enumerate() {
                 match guarded(task).await.unwrap() {
-                    (Ok(terminal), store) => made.push((terminal, store)),
+                    (Ok(terminal), store) => made.push((n, terminal, store)),
                     (Err(error), _) => {
                         assert_eq!(error.code(), "id_taken");
                         refused += 1;
@@ -362,32 +363,41 @@ async fn of_two_creators_with_one_name_one_succeeds() {
                 }
             }
             assert_eq!((made.len(), refused), (1, 3));
-            let (terminal, _store) = made.remove(0);
-            assert!(guarded(terminal.wait()).await.unwrap().exit_code().is_some_and(|code| code < 4));
+            let (n, terminal, _store) = made.remove(0);
+            assert!(leak::files(&place.state()).len() == 2, "its files and its socket, and no others");
+            guarded(terminal.input("test").unwrap().send(b"heard\n")).await.unwrap();
+            assert_eq!(guarded(terminal.wait()).await.unwrap().exit_code(), Some(n as i32));
+            assert_eq!(text(&all_of(&terminal).await), format!("{n}-heard\n"));
             guarded(terminal.release()).await.unwrap();
         }
         place.check().await;
     }
 }
 
-#[tokio::test]
-async fn a_start_that_is_given_up_leaves_nothing() {
-    let place = Place::process();
-    for n in 0..30 {
-        let grant = wharf_core::unrestricted(place.misbehaving(&["stays"])).unwrap();
-        let _ = tokio::time::timeout(Duration::from_micros(n * 200), place.store.create(grant)).await;
-    }
-    let cleaned = async {
-        while !leak::files(&place.state()).is_empty() {
-            // Those that came into being before they were given up.
-            for found in place.store.list().unwrap() {
-                let _ = found.terminal.unwrap().release_with(Some(Duration::ZERO)).await;
+#[test]
+fn a_start_that_is_given_up_leaves_nothing() {
+    // With one thread for what blocks, whatever is asked of it last is done last.
+    let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build();
+    runtime.unwrap().block_on(async {
+        for holder in Place::holders() {
+            let place = Place::with(holder);
+            for n in 0..60 {
+                let grant = wharf_core::unrestricted(place.misbehaving(&["stays"])).unwrap();
+                let create = tokio::time::timeout(Duration::from_micros(n * 100), place.store.create(grant));
+                if let Ok(made) = create.await {
+                    guarded(made.unwrap().release_with(Some(Duration::ZERO))).await.unwrap();
+                }
             }
-            tokio::task::yield_now().await;
+            guarded(tokio::task::spawn_blocking(|| ())).await.unwrap();
+            let gone = async {
+                while !leak::files(&place.state()).is_empty() {
+                    tokio::task::yield_now().await;
+                }
+            };
+            guarded(gone).await;
+            place.check().await;
         }
-    };
-    guarded(cleaned).await;
-    place.check().await;
+    });
 }
 
 #[tokio::test]

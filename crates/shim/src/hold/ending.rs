@@ -75,6 +75,7 @@ impl Holder {
             Members::Marked { .. } => false,
         };
         if alone {
+            self.alone = true;
             return (0, 0);
         }
         let living = self.living();

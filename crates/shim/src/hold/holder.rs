@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::input::Queue;
 use super::killing::Ladder;
-use super::output::{GATHER, InputKind};
+use super::output::{GATHER, IoKind};
 use super::wait::{Exit, Signals, block_sigpipe};
 use crate::failpoint;
 use crate::journal::record::{Cause, End, Record};
@@ -45,7 +45,7 @@ pub(super) struct Holder {
     pub(super) output_open: bool,
     pub(super) slave: Option<OwnedFd>,
     pub(super) input: Queue,
-    pub(super) input_kind: InputKind,
+    pub(super) io_kind: IoKind,
     pub(super) buffer: Vec<u8>,
 
     pub(super) started: Instant,
@@ -110,7 +110,7 @@ impl Holder {
             connections.push(connection);
         }
         let _ = listener.set_nonblocking(true);
-        let input_kind = InputKind::from(&running.ends.input);
+        let io_kind = IoKind::from(&running.ends.input);
         let now = Instant::now();
         Self {
             plan,
@@ -127,7 +127,7 @@ impl Holder {
             output_open: true,
             slave: running.ends.slave,
             input: Queue::new(running.ends.input),
-            input_kind,
+            io_kind,
             buffer: vec![0; GATHER],
             started: now,
             last_activity: now,

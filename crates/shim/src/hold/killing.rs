@@ -5,7 +5,7 @@
 //! Later requests join the ladder that is already being climbed and can only make it faster.
 
 use super::holder::Holder;
-use super::output::InputKind;
+use super::output::IoKind;
 use super::wait::{self, Peek};
 use crate::failpoint;
 use crate::journal::record::{Cause, Record};
@@ -80,7 +80,7 @@ impl Holder {
             return self.ask_those(|_| true);
         }
         let _ = kill_process_group(self.pid, Signal::TERM);
-        if self.input_kind == InputKind::Pty && self.understands_hangup() {
+        if self.io_kind == IoKind::Pty && self.understands_hangup() {
             let _ = kill_process(self.pid, Signal::HUP);
         }
         // A stopped process gets the signals only when it goes on.
@@ -96,7 +96,7 @@ impl Holder {
 
     /// Once the command itself is gone during a kill: asks those that its group's signal did not reach.
     pub(super) fn ask_the_rest(&mut self) {
-        if self.ladder.as_ref().is_none_or(|ladder| ladder.hard.is_some()) {
+        if self.alone || self.ladder.as_ref().is_none_or(|ladder| ladder.hard.is_some()) {
             return;
         }
         let group = self.pid.as_raw_nonzero().get();

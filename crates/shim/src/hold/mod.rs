@@ -21,6 +21,7 @@ use crate::tree::cgroup::Cgroup;
 use crate::tree::{Identity, Members, proc};
 use crate::wire::frame::frame;
 use crate::wire::message::Reply;
+use holder::Holder;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -63,19 +64,18 @@ pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) {
             return refuse(&mut creator, StartError::journal(&error));
         }
     };
-    match prepare(place)
-        .and_then(|signals| Ok((start(&plan, cwd, place, &mut journal, &mut cgroup, &creator)?, signals)))
-    {
-        Ok(((running, root), signals)) => {
+    let started = prepare(place).and_then(|signals| {
+        let (running, root) = start(&plan, cwd, place, &mut journal, &mut cgroup, &creator)?;
+        Ok((running, root, signals))
+    });
+    match started {
+        Ok((running, root, signals)) => {
             let members = match place {
                 Place::Process => Members::Descendants,
                 Place::Thread => Members::Marked { root: Some(root), id: plan.id.clone(), since: root.1 },
             };
-            let started = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
-            holder::Holder::new(
-                plan, journal, running, members, cgroup, listener, creator, signals, &started,
-            )
-            .run();
+            let answer = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
+            Holder::new(plan, journal, running, members, cgroup, listener, creator, signals, &answer).run();
         }
         Err(error) => {
             journal.record(Record::NotStarted { stage: error.stage.number(), errno: error.errno });

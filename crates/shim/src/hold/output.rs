@@ -53,16 +53,16 @@ impl Holder {
     /// Journals everything that the command wrote before it ended, and does not wait for others that write on.
     /// False if the disk is full and it must be tried again.
     pub(super) fn drain(&mut self) -> bool {
-        let mut left = match (&self.input_kind, self.drain_left) {
+        let mut left = match (&self.io_kind, self.drain_left) {
             (_, Some(left)) => left,
             // Nothing can be put before bytes that are in a pipe: the first so many of them are all of the command's.
-            (InputKind::Pipe, None) => bytes_in_pipe(&self.output),
-            (InputKind::Pty, None) => PTY_HOLDS,
+            (IoKind::Pipe, None) => bytes_in_pipe(&self.output),
+            (IoKind::Pty, None) => PTY_HOLDS,
         };
         while left > 0 && self.output_open && !self.journal.is_stalled() {
             // On a PTY, asking whether there is something to read also makes the kernel move there what is still
             // on its way from the other side; so a "no" is certain.
-            if self.input_kind == InputKind::Pty && !has_input(&self.output) {
+            if self.io_kind == IoKind::Pty && !has_input(&self.output) {
                 left = 0;
                 break;
             }
@@ -105,12 +105,12 @@ impl Holder {
 
 /// What kind of descriptors the command has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InputKind {
+pub(super) enum IoKind {
     Pipe,
     Pty,
 }
 
-impl From<&Input> for InputKind {
+impl From<&Input> for IoKind {
     fn from(input: &Input) -> Self {
         match input {
             Input::Pty => Self::Pty,

@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Watch};
 use super::holder::Holder;
-use super::output::InputKind;
+use super::output::IoKind;
 use super::wait;
 use crate::journal::record::{Cause, Record};
 use crate::plan::{OnOwnerExit, Size};
@@ -125,9 +125,9 @@ impl Holder {
             return Ok(Reply::Done);
         }
         self.check_input()?;
-        if self.input_kind == InputKind::Pty && !self.cuts_lines() {
+        if self.io_kind == IoKind::Pty && !self.cuts_lines() {
             self.input.forget_line();
-        } else if self.input_kind == InputKind::Pty && self.input.makes_long_line(bytes) {
+        } else if self.io_kind == IoKind::Pty && self.input.makes_long_line(bytes) {
             return Err(Refusal::LineTooLong);
         }
         if self.input.is_new(writer, seq) {
@@ -172,7 +172,7 @@ impl Holder {
     }
 
     fn resize(&mut self, size: Size) -> Result<Reply, Refusal> {
-        if self.input_kind != InputKind::Pty {
+        if self.io_kind != IoKind::Pty {
             return Err(Refusal::NoPty);
         }
         pty::resize(&self.output, size).map_err(|errno| Refusal::System(errno.raw_os_error()))?;
@@ -185,10 +185,10 @@ impl Holder {
         if self.exit.is_some() {
             return Err(Refusal::Ended);
         }
-        let sent = match self.input_kind {
-            InputKind::Pty => wait::signal_foreground(&self.output, signal),
+        let sent = match self.io_kind {
+            IoKind::Pty => wait::signal_foreground(&self.output, signal),
             // The command has not been reaped, so the number of its group is still its own.
-            InputKind::Pipe => wait::signal_group(self.pid, signal),
+            IoKind::Pipe => wait::signal_group(self.pid, signal),
         };
         sent.map_err(|error| Refusal::System(error.raw_os_error().unwrap_or(libc::EIO)))?;
         self.journal.record(Record::Signal { signal, author });

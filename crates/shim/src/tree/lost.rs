@@ -87,8 +87,8 @@ fn living(id: &str, start: &Start, group: Option<&Path>) -> Vec<proc::Process> {
 
 /// Whether a process carries this terminal's id. False for those that may not be looked into.
 #[must_use]
-pub fn is_marked(pid: i32, id: &str) -> bool {
+pub fn is_marked(process: &proc::Process, id: &str) -> bool {
     let mark = format!("{VARIABLE}={id}");
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let environment = fs::read(process.dir().join("environ")).unwrap_or_default();
     environment.split(|b| *b == 0).any(|pair| pair == mark.as_bytes())
 }

@@ -46,7 +46,7 @@ impl Members {
                 let known: BTreeSet<i32> = members.iter().map(|p| p.pid).collect();
                 let marked = all
                     .into_iter()
-                    .filter(|p| p.ticks >= *since && !known.contains(&p.pid) && lost::is_marked(p.pid, id));
+                    .filter(|p| p.ticks >= *since && !known.contains(&p.pid) && lost::is_marked(p, id));
                 members.extend(marked);
                 members
             }

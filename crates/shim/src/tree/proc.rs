@@ -6,6 +6,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// One process as it was when it was looked at.
@@ -30,6 +31,18 @@ impl Process {
     #[must_use]
     pub fn identity(&self) -> Identity {
         (self.pid, self.ticks)
+    }
+
+    /// Where all that its threads share can be seen. Its own directory shows the first thread's, and is empty once that
+    /// has left; then another thread's is taken.
+    #[must_use]
+    pub fn dir(&self) -> PathBuf {
+        let own = PathBuf::from(format!("/proc/{}", self.pid));
+        if self.state != 'Z' || self.is_zombie() {
+            return own;
+        }
+        let mut others = fs::read_dir(own.join("task")).into_iter().flatten().flatten();
+        others.find(|thread| thread.file_name() != *self.pid.to_string()).map_or(own, |thread| thread.path())
     }
 
     /// Dead, and only not yet waited for. A process whose first thread has left looks the same by its state, but has
@@ -103,7 +116,7 @@ pub fn wait_for_exit(handle: &OwnedFd, patience: Duration) -> bool {
 #[must_use]
 pub fn holding(processes: &[Process], target: &str) -> usize {
     let holds = |p: &&Process| {
-        fs::read_dir(format!("/proc/{}/fd", p.pid)).is_ok_and(|mut fds| {
+        fs::read_dir(p.dir().join("fd")).is_ok_and(|mut fds| {
             fds.any(|fd| {
                 fd.and_then(|fd| fs::read_link(fd.path())).is_ok_and(|link| link.as_os_str() == target)
             })

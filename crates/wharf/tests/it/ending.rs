@@ -1,6 +1,7 @@
 //! How a command ended is how `wharf run` ends.
 
-use crate::harness::{Wharf, json};
+use crate::harness::{Wharf, finish, json};
+use std::process::Stdio;
 
 #[test]
 fn the_commands_exit_code_is_ours() {
@@ -124,4 +125,16 @@ fn a_failure_is_a_record_too() {
     let done = Wharf::new().call(["run", "--json", "--", "no-such-program"]);
     assert_eq!(done.code, Some(127));
     assert_eq!(json(&done.out)["error"]["code"], "not_found");
+}
+
+#[test]
+fn an_exit_code_is_heard_of_although_whoever_started_us_ignores_children() {
+    let wharf = Wharf::new();
+    #[expect(clippy::disallowed_methods, reason = "this is how a test ignores a signal before exec")]
+    let mut deaf = std::process::Command::new("env");
+    deaf.arg("--ignore-signal=CHLD").arg(wharf.program());
+    deaf.args(["run", "--", "sh", "-c", "echo said; exit 3"]).env_clear().envs(wharf.environment());
+    let run = deaf.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let done = finish(run);
+    assert_eq!((done.code, done.out.as_str(), done.err.as_str()), (Some(3), "said\n", ""));
 }
