@@ -12,7 +12,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// As [`print`], on standard error. If that cannot be written there is nowhere to say so.
+/// As [`print()`], on standard error. If that cannot be written there is nowhere to say so.
 pub(crate) fn eprint(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }

@@ -122,8 +122,9 @@ async fn a_status_that_the_program_throws_away_is_lost_and_the_rest_is_as_ever()
 #[tokio::test]
 async fn a_program_that_waits_for_every_child_takes_a_status_but_stops_nothing() {
     let place = Place::thread();
-    let mut taken = 0;
-    for _ in 0..10 {
+    let (mut taken, mut rounds) = (0, 0);
+    while taken < 3 && rounds < 100 {
+        rounds += 1;
         let command = embedding(&place, "takes-statuses", &["/bin/sh", "-c", "echo said; exit 3"]);
         let (program, terminal) = embedded(&place, command).unwrap();
         match guarded(terminal.wait()).await.unwrap().outcome {
@@ -140,9 +141,15 @@ async fn a_program_that_waits_for_every_child_takes_a_status_but_stops_nothing()
     place.check().await;
 }
 
-/// A child that has nothing of the terminal open, once it is what it is to be, and obeys TERM.
-const LEAVES_A_CHILD: &str = "setsid sleep 100 </dev/null >/dev/null 2>&1 & \
-    until read name < /proc/$!/comm && [ $name = sleep ]; do :; done; exit 4";
+/// Leaves a child that has nothing of the terminal open and takes a moment to obey TERM.
+fn leaves_a_child(place: &Place, mark: &str) -> String {
+    let ready = place.dir().join(mark);
+    let child = format!("trap \"sleep 0.2; exit\" TERM; : > {}; while :; do :; done", ready.display());
+    format!(
+        "setsid sh -c '{child}' </dev/null >/dev/null 2>&1 & until [ -e {} ]; do :; done; exit 4",
+        ready.display()
+    )
+}
 
 /// Counts who is left, and ends those who obey without waiting for the grace.
 async fn counts_and_hurries(terminal: &Terminal) {
@@ -156,8 +163,9 @@ async fn counts_and_hurries(terminal: &Terminal) {
 #[tokio::test]
 async fn whoever_is_left_with_its_output_closed_is_counted_and_ended_well_before_the_grace() {
     let place = Place::thread();
-    counts_and_hurries(&place.start(place.line(LEAVES_A_CHILD)).await).await;
-    let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", LEAVES_A_CHILD]);
+    counts_and_hurries(&place.start(place.line(&leaves_a_child(&place, "one"))).await).await;
+    let line = leaves_a_child(&place, "two");
+    let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", &line]);
     if let Some((program, terminal)) = embedded(&place, without_cgroups(&command)) {
         counts_and_hurries(&terminal).await;
         program.kill();

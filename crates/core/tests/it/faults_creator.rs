@@ -136,8 +136,14 @@ async fn a_command_that_could_not_be_executed_is_not_lost_although_its_creator_n
         // It must not be the one who cleans up.
         stop(front_end.pid()).await;
         kill_process(holder, Signal::CONT).unwrap();
-        left_alone(&terminal).await;
+        let failed = async {
+            while place.events(&terminal).not_started().is_none() {
+                tokio::task::yield_now().await;
+            }
+        };
+        guarded(failed).await;
         front_end.kill();
+        left_alone(&terminal).await;
         let fresh = place.reopened().get(terminal.id()).unwrap();
         match way {
             "list" => assert_eq!(place.store.list().unwrap().len(), 1),

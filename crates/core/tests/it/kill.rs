@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 use wharf_core::{Cause, Holder, Outcome, Size, TerminalId};
+use wharf_shim::tree::proc;
 use wharf_testing::front_end::{FrontEnd, misbehave, without_cgroups};
 use wharf_testing::leak::{self, MARK};
 use wharf_testing::{Place, all_of, guarded, program, until};
@@ -70,13 +71,21 @@ async fn the_number_of_processes_ended_is_exact() {
     }
 }
 
+/// Whether the process is gone that has told its number, if one has.
+fn is_gone(said: &[u8]) -> bool {
+    let said = String::from_utf8_lossy(said);
+    let number = said.split_once("process ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    number.and_then(proc::look).is_none_or(|process| process.is_zombie())
+}
+
 #[tokio::test]
 async fn a_process_whose_first_thread_has_left_goes_and_counts_as_well() {
     for holder in Place::holders() {
         let place = Place::with(holder);
         let terminal = place.start(place.misbehaving(&["leaves-its-first-thread"])).await;
-        until(&terminal, "its first thread has left").await;
+        let said = until(&terminal, "has lost its first thread").await;
         assert_eq!(kill_and_look(&place, &terminal, AT_ONCE).await, 2);
+        assert!(is_gone(&said));
         place.check().await;
     }
 }
@@ -96,9 +105,10 @@ async fn killed_without_cgroups(creator: &[&str], behaviour: &[&str], ready: &st
     let said = front_end.hear();
     let terminal = place.store.get(&TerminalId::parse(said.strip_prefix("ok ")?).unwrap()).unwrap();
     assert_eq!(place.events(&terminal).start().unwrap().1.cgroup, "", "the cgroup was not hidden");
-    until(&terminal, ready).await;
+    let said = until(&terminal, ready).await;
     let before = Instant::now();
     let killed = guarded(terminal.kill("test", Some(Duration::from_millis(100)))).await.unwrap();
+    assert!(is_gone(&said), "{creator:?}");
     assert!(before.elapsed() < Duration::from_secs(5), "{behaviour:?}: {:?}", before.elapsed());
     let holders = [place.holder_of(&terminal), front_end.pid()];
     assert_eq!(leak::living(place.dir(), &holders), Vec::<String>::new());
@@ -112,7 +122,7 @@ async fn without_cgroups_everything_goes_as_well() {
     let (process, thread) = (&["creates-terminal", "kill", "0", "100", "stay"][..], &["embeds-terminal"][..]);
     for creator in [process, thread] {
         for (behaviour, ready, processes) in [
-            (&["leaves-its-first-thread"][..], "its first thread has left", 2),
+            (&["leaves-its-first-thread"][..], "has lost its first thread", 2),
             (&["double-forks", "3", "stays"], "3 daemons", 4),
             (&["ignores-term"], "ready", 1),
         ] {

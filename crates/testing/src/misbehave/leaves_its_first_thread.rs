@@ -17,7 +17,7 @@ pub(super) fn child() -> ExitCode {
         while !std::fs::read_to_string(&stat).unwrap().contains(") Z ") {
             std::thread::yield_now();
         }
-        super::say("its first thread has left");
+        super::say(&format!("process {} has lost its first thread", std::process::id()));
         super::stay();
         std::process::exit(0);
     });
