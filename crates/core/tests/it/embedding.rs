@@ -88,7 +88,11 @@ fn embedding(place: &Place, way: &str, command: &[&str]) -> Command {
 fn embedded(place: &Place, command: Command) -> Option<(FrontEnd, Terminal)> {
     let mut program = FrontEnd::run(command);
     let said = program.hear();
-    let id = TerminalId::parse(said.strip_prefix("ok ")?).unwrap();
+    let Some(id) = said.strip_prefix("ok ") else {
+        program.kill();
+        return None;
+    };
+    let id = TerminalId::parse(id).unwrap();
     Some((program, place.store.get(&id).unwrap()))
 }
 

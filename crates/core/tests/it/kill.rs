@@ -103,7 +103,11 @@ async fn killed_without_cgroups(creator: &[&str], behaviour: &[&str], ready: &st
     command.env(MARK, place.dir());
     let mut front_end = FrontEnd::run(without_cgroups(&command));
     let said = front_end.hear();
-    let terminal = place.store.get(&TerminalId::parse(said.strip_prefix("ok ")?).unwrap()).unwrap();
+    let Some(id) = said.strip_prefix("ok ") else {
+        front_end.kill();
+        return None;
+    };
+    let terminal = place.store.get(&TerminalId::parse(id).unwrap()).unwrap();
     assert_eq!(place.events(&terminal).start().unwrap().1.cgroup, "", "the cgroup was not hidden");
     let said = until(&terminal, ready).await;
     let before = Instant::now();
