@@ -125,6 +125,9 @@ pub enum ControlError {
     /// Its holder refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// Its holder is dead, and processes of it live on that could not be ended: another user's, or stuck in the kernel.
+    #[error("processes of the terminal are left that could not be ended")]
+    Survivors,
     /// Its holder cannot be reached or did not answer.
     #[error("the terminal's holder does not answer: {0}")]
     Unreachable(io::Error),
@@ -137,6 +140,7 @@ impl ControlError {
         match self {
             Self::Read(error) => error.code(),
             Self::Refused(refusal) => refusal.code(),
+            Self::Survivors => "survivors",
             Self::Unreachable(_) => "unreachable",
         }
     }

@@ -112,11 +112,14 @@ pub fn hold_on_thread(
     let (ours, creator) = pair().map_err(LaunchError::Silent)?;
     let Descriptors { cwd, events, out, listener } = descriptors;
     let name = format!("wharf-{}", plan.id.get(..8).unwrap_or(&plan.id));
-    let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(parent).ok());
+    let cgroup_parent = cgroup_parent.map(Path::to_owned);
     let handover = Handover { plan, cwd, events, out, listener, creator };
     std::thread::Builder::new()
         .name(name)
-        .spawn(move || hold(handover, Place::Thread, cgroup))
+        .spawn(move || {
+            let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(&parent).ok());
+            hold(handover, Place::Thread, cgroup);
+        })
         .map_err(LaunchError::Silent)?;
     await_start(ours)
 }

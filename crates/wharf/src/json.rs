@@ -3,6 +3,7 @@
 use crate::life;
 use crate::report::Failure;
 use serde::Serialize;
+use std::time::Duration;
 use wharf_core::{Ended, Look, Outcome, Phase, ReadError, Terminal};
 
 /// Text in a record at most: enough for any log that somebody reads, and no danger to whoever parses it.
@@ -19,10 +20,13 @@ pub(crate) struct End {
     signal: Option<String>,
     /// What brought the end about: `exited`, `killed`, `time_limit`, …
     cause: &'static str,
-    duration_ms: u128,
-    cpu_user_ms: u128,
-    cpu_system_ms: u128,
-    peak_memory_bytes: u64,
+    /// Why nobody knows, if it is lost: `holder_died`, `reboot` or `status_taken`.
+    reason: Option<&'static str>,
+    /// These four are null if it is lost: nobody was there to measure.
+    duration_ms: Option<u128>,
+    cpu_user_ms: Option<u128>,
+    cpu_system_ms: Option<u128>,
+    peak_memory_bytes: Option<u64>,
     /// Bytes printed in all.
     bytes: u64,
     /// Of those, bytes no longer kept.
@@ -39,6 +43,8 @@ impl End {
     pub(crate) fn new(terminal: &Terminal, ended: &Ended) -> Result<Self, ReadError> {
         let look = terminal.look()?;
         let (output, truncated) = terminal.text(MOST_TEXT)?;
+        let reason = reason(ended);
+        let known = |time: Duration| reason.is_none().then(|| time.as_millis());
         Ok(Self {
             id: terminal.id().to_string(),
             outcome: match ended.outcome {
@@ -49,16 +55,24 @@ impl End {
             exit_code: ended.exit_code(),
             signal: ended.signal(),
             cause: ended.cause.code(),
-            duration_ms: ended.lasted.as_millis(),
-            cpu_user_ms: ended.cpu.0.as_millis(),
-            cpu_system_ms: ended.cpu.1.as_millis(),
-            peak_memory_bytes: ended.peak_memory,
+            reason,
+            duration_ms: known(ended.lasted),
+            cpu_user_ms: known(ended.cpu.0),
+            cpu_system_ms: known(ended.cpu.1),
+            peak_memory_bytes: reason.is_none().then_some(ended.peak_memory),
             bytes: look.end,
             dropped: look.first,
             left: ended.left,
             output,
             truncated,
         })
+    }
+}
+
+fn reason(ended: &Ended) -> Option<&'static str> {
+    match ended.outcome {
+        Outcome::Lost(lost) => Some(lost.code()),
+        Outcome::Code(_) | Outcome::Signal(_) => None,
     }
 }
 
@@ -73,6 +87,8 @@ pub(crate) struct Listed {
     exit_code: Option<i32>,
     signal: Option<String>,
     cause: Option<&'static str>,
+    /// Why nobody knows, if it is lost.
+    reason: Option<&'static str>,
     /// Whether any process of it is alive.
     alive: bool,
     created_ms: u64,
@@ -106,6 +122,7 @@ impl Listed {
             exit_code: ended.and_then(Ended::exit_code),
             signal: ended.and_then(Ended::signal),
             cause: ended.map(|ended| ended.cause.code()),
+            reason: ended.and_then(reason),
             alive: life::is_alive(look),
             created_ms: meta.created_ms,
             ended_ms: ended.map(|ended| ended.at / 1_000_000),

@@ -150,6 +150,14 @@ impl From<ControlError> for Failure {
                 };
                 Self { word, code: exit_code::REFUSED, ..Self::new(refusal.to_string()) }.maybe_hint(hint)
             }
+            ControlError::Survivors => Self {
+                word,
+                code: exit_code::REFUSED,
+                ..Self::new(error.to_string())
+            }
+            .hint(
+                "`ps` shows them: they carry WHARF_TERMINAL in their environment, or belong to another user",
+            ),
             ControlError::Unreachable(_) => Self { word, ..Self::new(error.to_string()) },
         }
     }

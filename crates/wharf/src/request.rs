@@ -1,15 +1,16 @@
 //! What is asked of this program from outside while it runs: signals.
 
+use std::future::pending;
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Signals that would end this program, and do not while this is listened to.
 #[derive(Debug)]
 pub(crate) struct Requests {
-    interrupt: Signal,
-    quit: Signal,
-    terminate: Signal,
-    hang_up: Signal,
+    interrupt: Option<Signal>,
+    quit: Option<Signal>,
+    terminate: Option<Signal>,
+    hang_up: Option<Signal>,
 }
 
 /// One of them.
@@ -25,20 +26,33 @@ impl Requests {
     /// From now on.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            quit: signal(SignalKind::quit())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
+            interrupt: unless_ignored(SignalKind::interrupt())?,
+            quit: unless_ignored(SignalKind::quit())?,
+            terminate: unless_ignored(SignalKind::terminate())?,
+            hang_up: unless_ignored(SignalKind::hangup())?,
         })
     }
 
     /// The next one.
     pub(crate) async fn next(&mut self) -> Request {
         tokio::select! {
-            _ = self.interrupt.recv() => Request::Interrupt(SignalKind::interrupt().as_raw_value()),
-            _ = self.quit.recv() => Request::Interrupt(SignalKind::quit().as_raw_value()),
-            _ = self.terminate.recv() => Request::Leave(SignalKind::terminate().as_raw_value()),
-            _ = self.hang_up.recv() => Request::Leave(SignalKind::hangup().as_raw_value()),
+            _ = heard(&mut self.interrupt) => Request::Interrupt(SignalKind::interrupt().as_raw_value()),
+            _ = heard(&mut self.quit) => Request::Interrupt(SignalKind::quit().as_raw_value()),
+            _ = heard(&mut self.terminate) => Request::Leave(SignalKind::terminate().as_raw_value()),
+            _ = heard(&mut self.hang_up) => Request::Leave(SignalKind::hangup().as_raw_value()),
         }
+    }
+}
+
+/// A signal that was ignored when we were started stays so: that is what `nohup`, or a shell's `&`, asked for.
+fn unless_ignored(kind: SignalKind) -> io::Result<Option<Signal>> {
+    let own = std::process::id().cast_signed();
+    if wharf_shim::tree::proc::ignores(own, kind.as_raw_value()) { Ok(None) } else { signal(kind).map(Some) }
+}
+
+async fn heard(listened_to: &mut Option<Signal>) {
+    match listened_to {
+        Some(signal) => drop(signal.recv().await),
+        None => pending().await,
     }
 }

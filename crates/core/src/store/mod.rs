@@ -206,8 +206,9 @@ impl Store {
             Err(error) => return Err(error),
         };
         wharf_shim::failpoint::hit("release.after_rename");
-        ignore_missing(fs::remove_file(self.socket(id)))?;
+        // If it was not there, somebody else has removed it, and the name may be a new terminal's by now.
         if there {
+            ignore_missing(fs::remove_file(self.socket(id)))?;
             ignore_missing(fs::remove_dir_all(&gone))?;
         }
         Ok(there)

@@ -1,6 +1,6 @@
 //! How long ended terminals stay, and their removal by whoever passes by.
 
-use super::{Store, ignore_missing, settle};
+use super::{Store, settle};
 use crate::error::ReadError;
 use crate::id::TerminalId;
 use crate::terminal::{Phase, Terminal};
@@ -105,20 +105,20 @@ fn disk_use(dir: &Path) -> u64 {
 }
 
 /// What creators, removers and holders left when they were killed: hidden directories, sockets without a terminal,
-/// empty cgroups.
+/// empty cgroups. What cannot be removed keeps nothing else.
 fn remove_leftovers(store: &Store) -> io::Result<()> {
     for entry in fs::read_dir(&store.shared.terminals)?.flatten() {
         let name = entry.file_name();
         let hidden = name.to_str().is_some_and(|n| n.starts_with(".new-") || n.starts_with(".gone-"));
         if hidden && is_old(&entry) {
-            ignore_missing(fs::remove_dir_all(entry.path()))?;
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
     for entry in fs::read_dir(&store.shared.runtime)?.flatten() {
         let id = entry.file_name().to_str().and_then(TerminalId::parse);
         let forgotten = id.is_some_and(|id| !store.dir(&id).exists() && nobody_listens(&store.socket(&id)));
         if forgotten && is_old(&entry) {
-            ignore_missing(fs::remove_file(entry.path()))?;
+            let _ = fs::remove_file(entry.path());
         }
     }
     if let Some(parent) = &store.shared.cgroup {

@@ -39,15 +39,13 @@ pub(crate) fn settle(id: &str, dir: &Path) -> Result<(), ReadError> {
     }
     match swept {
         None => Ok(()),
-        // Not over yet: whoever looks next tries again.
-        Some((_, Swept { done: false, .. })) => Ok(()),
-        Some((start, Swept { processes, done: true })) => {
-            write_down(events, dir, start.boot, known.end().is_some(), processes)
-        }
+        Some((start, swept)) => write_down(events, dir, start.boot, known.end().is_some(), swept),
     }
 }
 
-fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, killed: u32) -> Result<(), ReadError> {
+/// The command's end is lost in any case. Closed it is when nobody is left; else whoever looks next tries again.
+fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, swept: Swept) -> Result<(), ReadError> {
+    let killed = swept.processes;
     let out = File::open(dir.join(OUT))?;
     let mut journal = Journal::resume(events, out)?;
     if !ended {
@@ -64,7 +62,9 @@ fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, killed: u32
             holding: 0,
         }));
     }
-    journal.record(Record::Closed { killed });
+    if swept.done {
+        journal.record(Record::Closed { killed });
+    }
     if journal.is_stalled() {
         let full = io::Error::new(io::ErrorKind::StorageFull, "its end cannot be written, the disk is full");
         return Err(ReadError::Io(full));

@@ -6,6 +6,7 @@ use crate::client::Client;
 use crate::error::{ControlError, ReadError};
 use crate::spec::{OnOwnerExit, Size};
 use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustix::process::Signal;
 use std::fs::File;
@@ -15,7 +16,6 @@ use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::time::Duration;
 use wharf_shim::journal::EVENTS;
-use wharf_shim::journal::read::Events;
 use wharf_shim::tree::{self, proc};
 use wharf_shim::wire::frame::frame;
 use wharf_shim::wire::message::{Refusal, Reply, Request, State};
@@ -29,7 +29,7 @@ impl Terminal {
         if self.is_orphaned()? {
             self.settle().await?;
             self.look()?;
-            return Ok(self.closed().unwrap_or(0));
+            return self.closed().ok_or(ControlError::Survivors);
         }
         let before = self.look()?;
         if !before.held && matches!(before.phase, Phase::Ended(_) | Phase::NotStarted) {
@@ -46,11 +46,12 @@ impl Terminal {
             if self.holder_closed().await? == Fate::Gone {
                 self.look()?;
                 // Its own exit was faster than our question, or it died and was settled: the journal has the count.
-                return Ok(if matches!(before.phase, Phase::Ended(_)) {
-                    0
-                } else {
-                    self.closed().unwrap_or(0)
-                });
+                return match before.phase {
+                    Phase::Ended(_) => Ok(0),
+                    // Released by somebody else meanwhile, who saw to it that nothing is left.
+                    _ if !self.is_stored() => Ok(self.closed().unwrap_or(0)),
+                    _ => self.closed().ok_or(ControlError::Survivors),
+                };
             }
         }
         Err(ControlError::Unreachable(io::Error::other("it closes every connection")))
@@ -59,16 +60,13 @@ impl Terminal {
     /// Asks a holder that cannot be reached to end its terminal, by the signal that means that to it, and waits for it.
     /// A holder on a thread of some program cannot be asked so.
     async fn end_by_signal(&self) -> Result<(), ControlError> {
-        let unreachable = |why: &'static str| ControlError::Unreachable(io::Error::other(why));
-        let known = Events::read(&self.shared.events)?;
-        let Some((_, start)) = known.start() else { return Err(unreachable("it has no socket")) };
-        let holder = i32::try_from(start.holder).ok().and_then(proc::look);
-        let Some(holder) = holder.filter(|holder| holder.ticks == start.holder_ticks) else {
-            return Err(unreachable(
-                "its socket is gone, and the program that holds it does other things too",
-            ));
+        let Some(holder) = self.holder() else {
+            let why = "its socket is gone, and the program that holds it does other things too";
+            return Err(ControlError::Unreachable(io::Error::other(why)));
         };
-        tree::signal(&holder, Signal::TERM);
+        for signal in [Signal::TERM, Signal::CONT] {
+            tree::signal(&holder, signal);
+        }
         let events = self.shared.dir.join(EVENTS);
         let task = tokio::task::spawn_blocking(move || {
             let events = File::open(events)?;
@@ -77,18 +75,31 @@ impl Terminal {
         Ok(task.await.map_err(io::Error::other)??)
     }
 
-    async fn ask_once(&self, request: &Request) -> io::Result<Reply> {
-        Client::connect(&self.shared.socket).await?.ask(request).await
+    /// The process that holds it, if that does nothing else.
+    fn holder(&self) -> Option<proc::Process> {
+        let (pid, ticks) = self.holder_identity()?;
+        proc::look(pid).filter(|holder| holder.ticks == ticks)
     }
 
-    /// Tells the holder how far its owner has read. There is no answer, and if there is no room for it now, the next one
-    /// says as much.
-    pub(super) fn taken(&self, upto: u64) {
-        let leases = self.shared.store.leases();
-        if let Some(lease) = leases.get(&self.shared.id) {
-            let message = frame(&Request::Taken(upto).encode(0));
-            let _ = rustix::net::send(lease, &message, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    /// Reaches the holder. One that somebody has stopped, its own command perhaps, is continued: it would not answer.
+    pub(super) async fn connect(&self) -> io::Result<Client> {
+        if let Some(holder) = self.holder().filter(|holder| holder.state == 'T') {
+            tree::signal(&holder, Signal::CONT);
         }
+        Client::connect(&self.shared.socket).await
+    }
+
+    async fn ask_once(&self, request: &Request) -> io::Result<Reply> {
+        self.connect().await?.ask(request).await
+    }
+
+    /// Tells the holder how far its owner has read. There is no answer. False if there is no room for it now.
+    pub(super) fn taken(&self, upto: u64) -> bool {
+        let leases = self.shared.store.leases();
+        let Some(lease) = leases.get(&self.shared.id) else { return true };
+        let message = frame(&Request::Taken(upto).encode(0));
+        let sent = rustix::net::send(lease, &message, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        sent != Err(Errno::AGAIN)
     }
 
     /// Why a holder that was asked something did not answer.
@@ -121,9 +132,11 @@ impl Terminal {
             Some(Err(ControlError::Read(ReadError::Damaged(_)))) => {
                 // What cannot be read can still be ended, by its holder or by sweeping, and forgotten.
                 let kill = Request::Kill { grace_ms: Some(0), author: "release".to_owned() };
-                if let Ok(mut client) = Client::connect(&self.shared.socket).await {
+                if let Ok(mut client) = self.connect().await {
                     let _ = client.ask(&kill).await;
-                } else if !self.is_held()? {
+                } else if self.is_held()? {
+                    self.end_by_signal().await?;
+                } else {
                     let _ = self.settle().await;
                 }
                 self.forget().await
@@ -151,12 +164,11 @@ impl Terminal {
 
     /// Returns when the holder cannot write; never, if it can or cannot be asked.
     async fn stalled(&self) {
-        let Ok(mut client) = Client::connect(&self.shared.socket).await else { return pending().await };
+        let Ok(mut client) = self.connect().await else { return pending().await };
         let mut seen = State::Running;
         while let Ok(Reply::Progress(progress)) = client.ask(&Request::Watch { past: u64::MAX, seen }).await {
             match progress.state {
                 State::Stalled => return,
-                State::Ended if seen == State::Ended => break,
                 state => seen = state,
             }
         }

@@ -62,7 +62,7 @@ impl Input {
         for _ in 0..ATTEMPTS {
             let connected = match self.client.take() {
                 Some(client) => Ok(client),
-                None => Client::connect(&self.terminal.shared.socket).await,
+                None => self.terminal.connect().await,
             };
             let Ok(mut client) = connected else { break };
             match client.ask(request).await {

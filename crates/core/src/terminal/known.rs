@@ -11,6 +11,7 @@ use std::sync::PoisonError;
 use wharf_shim::journal::format::{self, Damage, HEADER_LEN};
 use wharf_shim::journal::read::{Events, first_kept, stalled};
 use wharf_shim::journal::record::{Entry, Record};
+use wharf_shim::tree::Identity;
 
 /// How a terminal stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,8 @@ pub(super) struct Known {
     ended: Option<Ended>,
     size: Option<Size>,
     failed: bool,
+    /// Number and start time of the holder's process, if it does nothing else.
+    holder: Option<Identity>,
     pub(super) closed: Option<u32>,
 }
 
@@ -109,7 +112,11 @@ impl Known {
 
     fn learn(&mut self, entry: &Entry) {
         match &entry.record {
-            Record::Start(start) => self.running = Some((start.pid, entry.at)),
+            Record::Start(start) => {
+                self.running = Some((start.pid, entry.at));
+                let pid = i32::try_from(start.holder).ok().filter(|_| start.holder_ticks != 0);
+                self.holder = pid.map(|pid| (pid, start.holder_ticks));
+            }
             Record::NotStarted { .. } => self.failed = true,
             Record::Resize(size) => self.size = Some(*size),
             Record::End(end) if self.ended.is_none() => self.ended = Some(Ended::new(entry, end)),
@@ -171,6 +178,11 @@ impl Terminal {
             Phase::Starting | Phase::NotStarted => false,
         };
         Ok(!look.held && unfinished)
+    }
+
+    /// The holder's process, as far as the records have been read.
+    pub(super) fn holder_identity(&self) -> Option<Identity> {
+        self.shared.known.lock().unwrap_or_else(PoisonError::into_inner).holder
     }
 
     /// How many processes the holder ended over the terminal's whole life, once it is closed.

@@ -3,6 +3,7 @@
 use super::wait::Fate;
 use super::{Phase, Terminal};
 use crate::client::Client;
+use crate::end::Ended;
 use crate::error::{ControlError, ReadError};
 use crate::text::{self, Tail};
 use wharf_shim::journal::read::{Chunk, read_output};
@@ -18,23 +19,43 @@ impl Terminal {
     /// The newest text, at most `limit` bytes of it, cut between characters; true if anything was left out or dropped.
     /// While nothing is, each answer begins the next.
     pub fn text(&self, limit: usize) -> Result<(String, bool), ReadError> {
+        self.output(limit).map(|output| (output.text, output.truncated))
+    }
+
+    /// As [`Terminal::text`], with the end if there is one: then the text is complete.
+    pub fn output(&self, limit: usize) -> Result<Output, ReadError> {
         // Looked at before the bytes are read: an end that is on record has all its bytes in the file.
-        let ended = matches!(self.look()?.phase, Phase::Ended(_));
-        let end = if ended { Tail::Ended } else { Tail::Open };
+        let ended = match self.look()?.phase {
+            Phase::Ended(ended) => Some(ended),
+            Phase::Starting | Phase::Running { .. } | Phase::NotStarted => None,
+        };
+        let end = if ended.is_some() { Tail::Ended } else { Tail::Open };
         let size = self.shared.out.metadata()?.len();
         let from = size.saturating_sub(limit as u64);
         let chunk = self.read(from, limit)?;
         let left_out = chunk.at > 0;
         let skip = if left_out { text::orphans(&chunk.bytes) } else { 0 };
         let (text, cut) = text::tail(&chunk.bytes[skip..], limit, end);
-        Ok((text, cut || left_out))
+        Ok(Output { text, truncated: cut || left_out, ended })
     }
 
     /// A reader that waits for more, from offset `from`.
     #[must_use]
     pub fn reader(&self, from: u64) -> Reader {
-        Reader { terminal: self.clone(), at: from, client: None }
+        Reader { terminal: self.clone(), at: from, taken: None, told: 0, client: None }
     }
+}
+
+/// The newest text of a terminal and how it stands, of one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Output {
+    /// The text, as much of it as was asked for.
+    pub text: String,
+    /// Whether anything before it was left out or dropped.
+    pub truncated: bool,
+    /// The end; then everything that the command printed is in the text, or before it.
+    pub ended: Option<Ended>,
 }
 
 /// Reads a terminal's output as it comes, at its own pace.
@@ -42,8 +63,14 @@ impl Terminal {
 pub struct Reader {
     terminal: Terminal,
     at: u64,
+    /// How far the owner is done with it, and how far the holder knows.
+    taken: Option<u64>,
+    told: u64,
     client: Option<Client>,
 }
+
+/// Bytes after which the holder is told what was taken; small against the least that is kept.
+const TELL_EVERY: u64 = 8 * 1024;
 
 /// What a reader gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,8 +92,25 @@ impl Reader {
 
     /// Says, as the terminal's owner, that everything read so far is dealt with. A command that waits for its owner goes
     /// on; for any other this does nothing.
-    pub fn taken(&self) {
-        self.terminal.taken(self.at);
+    pub fn taken(&mut self) {
+        self.taken = Some(self.at);
+        // Not for every few bytes: what is told at the latest before waiting for more is soon enough.
+        if self.at - self.told >= TELL_EVERY {
+            self.tell_taken();
+        }
+    }
+
+    fn tell_taken(&mut self) -> bool {
+        match self.taken {
+            Some(taken) if taken > self.told => {
+                let told = self.terminal.taken(taken);
+                if told {
+                    self.told = taken;
+                }
+                told
+            }
+            _ => true,
+        }
     }
 
     /// Up to `max` bytes, waiting for them until the command has ended.
@@ -104,9 +148,13 @@ impl Reader {
 
     /// Returns when there is something to look at; the state that the holder reports.
     async fn wait_for_more(&mut self, seen: State) -> Result<State, ControlError> {
+        // Both would wait for ever if this were not said: it for us to read, we for it to print.
+        while !self.tell_taken() {
+            tokio::task::yield_now().await;
+        }
         let mut client = match self.client.take() {
             Some(client) => client,
-            None => match Client::connect(&self.terminal.shared.socket).await {
+            None => match self.terminal.connect().await {
                 Ok(client) => client,
                 Err(_) => return self.after_silence().await,
             },

@@ -1,7 +1,6 @@
 //! Waiting for the end: any number of waiters, one question to the holder, and nothing changes if they go away.
 
 use super::{Look, Phase, Terminal};
-use crate::client::Client;
 use crate::end::Ended;
 use crate::error::{ControlError, ReadError};
 use std::io;
@@ -41,7 +40,7 @@ impl Terminal {
 
     /// Returns when the journal is worth looking at again.
     async fn watch_for_end(&self) -> Result<(), ControlError> {
-        let Ok(mut client) = Client::connect(&self.shared.socket).await else {
+        let Ok(mut client) = self.connect().await else {
             return self.holder_gone().await.map(drop);
         };
         let mut seen = State::Running;
@@ -75,7 +74,7 @@ impl Terminal {
             if is_good(&look) {
                 return Ok(Fate::Gone);
             }
-            match Client::connect(&self.shared.socket).await {
+            match self.connect().await {
                 // Somebody listens: it lives, or it has just begun to leave, which this waits for.
                 Ok(mut client) => match client.ask(&Request::Status).await {
                     Ok(_) => return Ok(Fate::Alive),

@@ -72,14 +72,13 @@ impl Holder {
         self.reap_others();
         let alone = match self.members {
             Members::Descendants => wait::peek_any() == Peek::Childless,
-            Members::Marked { .. } => false,
+            Members::Marked { .. } => self.cgroup.as_ref().is_some_and(|group| !group.is_populated()),
         };
         if alone {
             self.alone = true;
             return (0, 0);
         }
         let living = self.living();
-        self.alone = living.is_empty();
         let fd = self.slave.as_ref().unwrap_or(&self.output);
         let name = proc::name_of(fd.as_raw_fd()).unwrap_or_default();
         let holding = proc::holding(&living, &name);

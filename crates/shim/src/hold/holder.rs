@@ -67,7 +67,7 @@ pub(super) struct Holder {
     pub(super) taken: Option<u64>,
     /// While set, nobody new is let in.
     pub(super) deaf_until: Option<Instant>,
-    /// Whether nobody was left at the command's end, so that nobody can have come since.
+    /// Whether the kernel said at the command's end that nobody was left, so that nobody can have come since.
     pub(super) alone: bool,
     /// Whether the last record is written, or waits for the disk.
     closed: bool,
@@ -204,6 +204,7 @@ impl Holder {
     /// What is due.
     fn on_time(&mut self) {
         if self.journal.is_stalled() && self.journal.retry() {
+            self.resume();
             self.check_exit();
         }
         let now = Instant::now();
@@ -215,6 +216,11 @@ impl Holder {
             self.begin_kill(Cause::IdleLimit, String::new(), self.plan.grace);
         }
         self.climb();
+    }
+
+    /// The command could not write, because of us, and can again: its silence counts from now.
+    pub(super) fn resume(&mut self) {
+        self.last_activity = Instant::now();
     }
 
     fn time_limit(&self) -> Option<Instant> {
@@ -273,14 +279,15 @@ impl Holder {
         if let Some(signals) = &self.signals {
             add(Source::Signals, PollFd::new(signals.fd(), PollFlags::IN));
         }
-        if self.deaf_until.is_none() {
-            add(Source::Listener, PollFd::new(&self.listener, PollFlags::IN));
-        }
         for (at, connection) in self.connections.iter().enumerate() {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, connection.wants_read());
             flags.set(PollFlags::OUT, connection.wants_write());
             add(Source::Connection(at), PollFd::new(&connection.stream, flags));
+        }
+        // Last, because letting somebody in can mean putting somebody out, and then the numbers above are others'.
+        if self.deaf_until.is_none() {
+            add(Source::Listener, PollFd::new(&self.listener, PollFlags::IN));
         }
         let timeout = self.next_deadline().map(time_until);
         // A failed poll (interrupted, out of memory for a moment) reports nothing, and the loop comes back.

@@ -5,11 +5,12 @@
 //! Later requests join the ladder that is already being climbed and can only make it faster.
 
 use super::holder::Holder;
-use super::output::IoKind;
+use super::output::{GATHER, IoKind};
 use super::wait::{self, Peek};
 use crate::failpoint;
 use crate::journal::record::{Cause, Record};
-use crate::tree::{self, Identity, Members, cgroup, proc};
+use crate::tree::cgroup::{self, Cgroup};
+use crate::tree::{self, Identity, Members, proc};
 use rustix::process::{Signal, kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -165,19 +166,31 @@ impl Holder {
             self.killed += ladder.processes();
             self.answer_kills(ladder.processes());
         }
+        // On a thread somebody may still hold the output who is none of ours, as far as anyone can tell: whatever such a
+        // one writes is nobody's any more.
+        if matches!(self.members, Members::Marked { .. }) {
+            self.read_output(GATHER);
+            self.output_open = false;
+        }
     }
 
     /// The living members of the tree.
     pub(super) fn living(&self) -> Vec<proc::Process> {
         // The group's own list is cheap. A process that left its group is missing from it, and is found when the
         // group is empty: then there is a child too many.
-        let grouped = self.cgroup.as_ref().map(|c| cgroup::members(c.path()));
-        match (grouped, &self.members) {
-            (Some(grouped), _) if !grouped.is_empty() => grouped,
-            // On a thread the group is all there is to go by; its own word is better than any guess.
-            (Some(_), Members::Marked { .. }) => Vec::new(),
-            _ => self.members.living(),
+        let mut living = self.cgroup.as_ref().map(|c| cgroup::members(c.path())).unwrap_or_default();
+        let on_thread = matches!(self.members, Members::Marked { .. });
+        if living.is_empty() || on_thread {
+            living.extend(self.members.living());
         }
+        // On a thread, whoever was seen as a descendant once cannot be told for one when its parent is gone.
+        if let Some(ladder) = self.ladder.as_ref().filter(|_| on_thread) {
+            let seen = ladder.seen.iter().filter_map(|(pid, ticks)| Some((proc::look(*pid)?, *ticks)));
+            living.extend(seen.filter(|(p, ticks)| p.ticks == *ticks && !p.is_zombie()).map(|(p, _)| p));
+        }
+        living.sort_by_key(|p| p.pid);
+        living.dedup_by_key(|p| p.pid);
+        living
     }
 
     /// Whether the command has ended and nothing of its tree is left.
@@ -187,7 +200,11 @@ impl Holder {
                 Members::Descendants => wait::peek_any() == Peek::Childless,
                 // Whoever has the output open is alive; only then is it worth looking at all processes.
                 Members::Marked { .. } if self.ladder.is_none() && self.output_open => false,
-                Members::Marked { .. } => self.alone || self.living().is_empty(),
+                Members::Marked { .. } if self.ladder.is_none() && self.alone => true,
+                // A list of processes can miss one that forks and exits; the group's own word cannot.
+                Members::Marked { .. } => {
+                    !self.cgroup.as_ref().is_some_and(Cgroup::is_populated) && self.living().is_empty()
+                }
             }
     }
 }

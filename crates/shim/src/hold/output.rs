@@ -92,12 +92,19 @@ impl Holder {
     /// The owner has read that far; what comes after is kept for it.
     pub(super) fn owner_took(&mut self, upto: u64) {
         let upto = self.taken.unwrap_or(0).max(upto).min(self.journal.end());
+        let was_ahead = self.is_ahead();
         self.taken = Some(upto);
         self.journal.want(upto);
+        if was_ahead && !self.is_ahead() {
+            self.resume();
+        }
     }
 
     /// There is no owner any more who could want anything.
     pub(super) fn owner_left(&mut self) {
+        if self.is_ahead() {
+            self.resume();
+        }
         self.taken = None;
         self.journal.want(u64::MAX);
     }

@@ -11,8 +11,6 @@ use crate::wire::message::{Progress, Refusal, Reply, Request, State};
 use rustix::termios::{LocalModes, SpecialCodeIndex, tcgetattr};
 use std::time::{Duration, Instant};
 
-/// Connections held at once. Front ends share one among all their waiters, so this is many front ends.
-const MOST_CONNECTIONS: usize = 128;
 /// How long the door stays shut when the system has no descriptor for one more connection.
 const DEAFNESS: Duration = Duration::from_millis(100);
 
@@ -22,22 +20,22 @@ impl Holder {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) if Connection::may_ask(&stream) => {
-                    self.make_room();
                     self.connections.extend(Connection::new(stream).ok());
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 // No descriptors left, most likely: whoever knocks is heard again in a moment.
-                Err(_) => return self.deaf_until = Some(Instant::now() + DEAFNESS),
+                Err(_) => {
+                    self.make_room();
+                    return self.deaf_until = Some(Instant::now() + DEAFNESS);
+                }
             }
         }
     }
 
     /// Whoever came first among those who can come again gives way.
     fn make_room(&mut self) {
-        if self.connections.len() >= MOST_CONNECTIONS
-            && let Some(at) = self.connections.iter().position(Connection::can_be_closed)
-        {
+        if let Some(at) = self.connections.iter().position(Connection::can_be_closed) {
             self.connections.remove(at);
         }
     }
@@ -175,6 +173,9 @@ impl Holder {
         if self.io_kind != IoKind::Pty {
             return Err(Refusal::NoPty);
         }
+        if self.journal.is_stalled() {
+            return Err(Refusal::Stalled);
+        }
         pty::resize(&self.output, size).map_err(|errno| Refusal::System(errno.raw_os_error()))?;
         self.journal.record(Record::Resize(size));
         Ok(Reply::Done)
@@ -191,7 +192,10 @@ impl Holder {
             IoKind::Pipe => wait::signal_group(self.pid, signal),
         };
         sent.map_err(|error| Refusal::System(error.raw_os_error().unwrap_or(libc::EIO)))?;
-        self.journal.record(Record::Signal { signal, author });
+        // A signal is worth sending also when there is no room to say so.
+        if !self.journal.is_stalled() {
+            self.journal.record(Record::Signal { signal, author });
+        }
         Ok(Reply::Done)
     }
 

@@ -238,8 +238,13 @@ impl Journal {
         }
         self.first = target;
         let upto = target - target % BLOCK;
-        if upto > self.punched && fallocate(&self.out, PUNCH, self.punched, upto - self.punched).is_ok() {
-            self.punched = upto;
+        if upto > self.punched {
+            match fallocate(&self.out, PUNCH, self.punched, upto - self.punched) {
+                Ok(()) => self.punched = upto,
+                Err(Errno::INTR) => {}
+                // Space that cannot be given back must not be taken without end either.
+                Err(_) => self.can_drop = Some(false),
+            }
         }
     }
 

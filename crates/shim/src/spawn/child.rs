@@ -92,8 +92,14 @@ fn plain_fork() -> Result<Option<(Pid, OwnedFd)>, Errno> {
         pid => {
             let pid = raw_pid(pid.into())?;
             // The child cannot be reaped before this: only we may wait for it, and we have not.
-            let pidfd = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
-            Ok(Some((pid, pidfd)))
+            match rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+                Ok(pidfd) => Ok(Some((pid, pidfd))),
+                Err(errno) => {
+                    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+                    reap(pid);
+                    Err(errno)
+                }
+            }
         }
     }
 }

@@ -80,6 +80,13 @@ impl Cgroup {
         let _ = kill(&self.path);
     }
 
+    /// Whether anybody is in it or below it: the kernel's own word, which no fork can race.
+    #[must_use]
+    pub fn is_populated(&self) -> bool {
+        fs::read_to_string(self.path.join("cgroup.events"))
+            .is_ok_and(|events| events.lines().any(|line| line == "populated 1"))
+    }
+
     /// Removes it, if nobody is left in it.
     pub fn remove(&self) {
         let _ = remove(&self.path);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The variable by which a process knows its terminal, and by which it is found.
 pub const VARIABLE: &str = "WHARF_TERMINAL";
@@ -19,6 +19,8 @@ pub const VARIABLE: &str = "WHARF_TERMINAL";
 /// Rounds of the sweep. Each one kills all that were found; a process that forks without pause
 /// can outrun some rounds, not a thousand.
 const ROUNDS: usize = 1000;
+/// How long a sweep may take in all: whoever is stuck in the kernel is left to the next one.
+const LONGEST: Duration = Duration::from_secs(2);
 /// How long one killed process is waited for in a round.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -39,6 +41,8 @@ pub fn sweep(id: &str, start: &Start) -> Swept {
         return Swept { processes: 0, done: true };
     }
     let mut done = false;
+    let mut fruitless = false;
+    let begun = Instant::now();
     let mut ended = BTreeSet::new();
     let group = Path::new(&start.cgroup);
     let has_group = is_ours(group, start.holder);
@@ -52,9 +56,18 @@ pub fn sweep(id: &str, start: &Start) -> Swept {
         if has_group {
             let _ = cgroup::kill(group);
         }
+        let killed: Vec<OwnedFd> = found.iter().filter_map(kill).collect();
+        // Nobody could be signalled: gone meanwhile, which the next look shows, or not ours to end.
+        if killed.is_empty() && fruitless {
+            break;
+        }
+        fruitless = killed.is_empty();
         // Their death is waited for, a moment each: it is not at once, and looking again meanwhile shows the same.
-        for process in found.iter().filter_map(kill) {
-            proc::wait_for_exit(&process, PATIENCE);
+        for process in &killed {
+            proc::wait_for_exit(process, PATIENCE);
+        }
+        if begun.elapsed() > LONGEST {
+            break;
         }
     }
     if has_group {

@@ -107,7 +107,10 @@ pub fn has_exited(handle: &OwnedFd) -> bool {
 
 /// Waits that long for the process behind a handle to be dead; true if it is.
 pub fn wait_for_exit(handle: &OwnedFd, patience: Duration) -> bool {
-    let timeout = Timespec { tv_sec: 0, tv_nsec: patience.subsec_nanos().into() };
+    let timeout = Timespec {
+        tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: patience.subsec_nanos().into(),
+    };
     poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timeout)) == Ok(1)
 }
 

@@ -42,7 +42,8 @@ impl Capability {
 /// Without one of these nothing works.
 fn needed(place: &Place) -> Vec<Capability> {
     let opened = place.store().map(|_| ()).map_err(|failure| failure.message);
-    let state = opened.clone().and_then(|()| directory(&place.dirs.state));
+    let terminals = opened.clone().and_then(|()| directory(&place.dirs.state.join("terminals")));
+    let state = terminals.and_then(|_| directory(&place.dirs.state));
     let runtime = opened.and_then(|()| directory(&place.dirs.runtime));
     let required = [
         Capability::new(
@@ -111,7 +112,7 @@ fn helpful(place: &Place) -> Vec<Capability> {
             probe::hole_punching(&place.dirs.state),
             [
                 "keeping only the newest output on disk while it grows",
-                "dropped output still takes space until its terminal is removed",
+                "a command that prints more than is kept is ended instead",
                 "keep the state directory on ext4, xfs, btrfs or tmpfs",
             ],
         ),
@@ -173,6 +174,9 @@ fn for_sandboxes() -> Vec<Capability> {
 
 fn directory(path: &Path) -> Answer {
     let meta = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    let use_it = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    rustix::fs::access(path, use_it)
+        .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
     Ok(format!("{} mode {:04o}", path.display(), meta.mode() & 0o7777))
 }
 

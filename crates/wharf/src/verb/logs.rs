@@ -5,10 +5,10 @@ use crate::exit_code::{self, Code};
 use crate::harmless::Harmless;
 use crate::live::{self, Through, Until};
 use crate::place::Place;
-use crate::report::Failure;
-use crate::which;
+use crate::report::{self, Failure};
+use crate::{show, which};
 use std::io::IsTerminal;
-use wharf_core::{ReadError, Terminal};
+use wharf_core::{Outcome, Phase, ReadError, Terminal};
 
 pub(crate) async fn run(args: &Logs, place: &Place) -> Result<Code, Failure> {
     let terminal = which::find(&place.store()?, &args.id)?;
@@ -22,7 +22,14 @@ pub(crate) async fn run(args: &Logs, place: &Place) -> Result<Code, Failure> {
     let until = if args.follow { Until::Closed } else { Until::Here(end) };
     let through = if args.raw { Through::Raw } else { suited() };
     live::follow(terminal.reader(from), until, through).await?;
-    Ok(exit_code::DONE)
+    match terminal.look()?.phase {
+        // Without a word it would look as if this were all there was to come.
+        Phase::Ended(ended) if args.follow && matches!(ended.outcome, Outcome::Lost(_)) => {
+            report::say(&show::sentence(&ended));
+            Ok(exit_code::FAILED)
+        }
+        _ => Ok(exit_code::DONE),
+    }
 }
 
 /// A terminal is shown nothing that could do something to it; a file or a pipe gets every byte.

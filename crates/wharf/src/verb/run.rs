@@ -18,7 +18,7 @@ use crate::request::{Request, Requests};
 use crate::show;
 use std::pin::{Pin, pin};
 use std::time::Duration;
-use wharf_core::{Cause, ControlError, Ended, Refusal, Spec, Store, Terminal, unrestricted};
+use wharf_core::{Cause, ControlError, Ended, Outcome, Refusal, Spec, Store, Terminal, unrestricted};
 
 /// Who asks, in the journal.
 const AUTHOR: &str = "wharf run";
@@ -191,6 +191,9 @@ async fn conclude(
     }
     let ended = terminal.wait().await?;
     let swept = if ended.left > 0 { sweep(terminal, requests).await? } else { 0 };
+    if matches!(ended.outcome, Outcome::Lost(_)) && !args.json {
+        report::say(&show::sentence(&ended));
+    }
     if let Some(line) = limit_line(&ended, args) {
         report::say(&line);
     }
