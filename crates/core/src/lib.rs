@@ -21,11 +21,19 @@
 //!
 //! # What the thread holder gives up
 //!
-//! With [`Holder::Process`] every terminal is held by a `wharf-shim` process, and the promises hold without exception.
-//! With [`Holder::Thread`], for programs that want nothing installed beside them, the same code runs on a thread of
-//! yours. Then a terminal ends with your program (a killed program's terminals are `lost`, and their processes are swept
-//! by whoever opens the store next); daemons that leave the process tree *and* clear their environment can escape a
-//! kill; and starting costs a fork of your program, which grows with its memory.
+//! With [`Holder::Process`] every terminal is held by a `wharf-shim` process, which outlives your program and inherits
+//! every orphan of the command. With [`Holder::Thread`], for programs that want nothing installed beside them, the same
+//! code runs on a thread of yours. Then a terminal cannot outlive your program: however that ends, a command that still
+//! runs is `lost`, and its processes are swept by whoever looks at the store next. Where no cgroup can be made, daemons
+//! that leave the process tree *and* clear their environment can escape a kill. A program that ignores SIGCHLD, or waits
+//! for children that are not its own, loses statuses. And starting costs a fork of your program, which grows with its
+//! memory.
+//!
+//! # Good to know
+//!
+//! Reading and listing look at files and return at once; listing and tidying may have to end the processes of a dead
+//! holder first, which can take seconds, so call them where blocking is allowed. A handle keeps two descriptors open, a
+//! terminal that is to end with its owner one more.
 
 mod client;
 mod end;

@@ -20,6 +20,9 @@ use wharf_shim::tree::{self, proc};
 use wharf_shim::wire::frame::frame;
 use wharf_shim::wire::message::{Refusal, Reply, Request, State};
 
+/// How long an answer may take before it is looked whether the holder can give one.
+const NOW_AND_THEN: Duration = Duration::from_millis(500);
+
 impl Terminal {
     /// Ends the whole tree and answers when nothing of it is left and the end can be read. Returns how many processes
     /// that took; none if it had ended before. `grace` replaces the one the terminal was created with.
@@ -81,16 +84,32 @@ impl Terminal {
         proc::look(pid).filter(|holder| holder.ticks == ticks)
     }
 
-    /// Reaches the holder. One that somebody has stopped, its own command perhaps, is continued: it would not answer.
-    pub(super) async fn connect(&self) -> io::Result<Client> {
+    /// A holder that somebody has stopped, its own command perhaps, is continued: it would not answer.
+    fn wake_holder(&self) {
         if let Some(holder) = self.holder().filter(|holder| holder.state == 'T') {
             tree::signal(&holder, Signal::CONT);
         }
+    }
+
+    /// Reaches the holder.
+    pub(super) async fn connect(&self) -> io::Result<Client> {
         Client::connect(&self.shared.socket).await
     }
 
+    /// Waits for an answer, and sees to it now and then that there is somebody awake who can give it.
+    pub(super) async fn attend<T>(&self, answer: impl Future<Output = T>) -> T {
+        let mut answer = pin!(answer);
+        loop {
+            self.wake_holder();
+            if let Ok(answer) = tokio::time::timeout(NOW_AND_THEN, &mut answer).await {
+                return answer;
+            }
+        }
+    }
+
     async fn ask_once(&self, request: &Request) -> io::Result<Reply> {
-        self.connect().await?.ask(request).await
+        let mut client = self.connect().await?;
+        self.attend(client.ask(request)).await
     }
 
     /// Tells the holder how far its owner has read. There is no answer. False if there is no room for it now.

@@ -65,7 +65,7 @@ impl Input {
                 None => self.terminal.connect().await,
             };
             let Ok(mut client) = connected else { break };
-            match client.ask(request).await {
+            match self.terminal.attend(client.ask(request)).await {
                 Ok(Reply::Refused(refusal)) => {
                     self.client = Some(client);
                     return Err(refusal.into());

@@ -1,6 +1,7 @@
 //! A command that waits for its owner: nothing is dropped that the owner has not taken, and nobody waits for anybody else.
 
-use wharf_core::{Phase, Step};
+use std::time::Duration;
+use wharf_core::{Cause, Phase, Step};
 use wharf_testing::{Place, guarded};
 
 const KEEP: u64 = 64 << 10;
@@ -68,6 +69,29 @@ async fn a_command_that_waits_for_its_owner_can_be_killed() {
         guarded(reader.next(1 << 20)).await.unwrap();
     }
     assert!(guarded(terminal.kill("test", None)).await.unwrap() >= 1);
+    drop(reader);
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_command_is_not_idle_while_it_waits_for_its_owner() {
+    let place = Place::process();
+    let limit = Duration::from_millis(500);
+    let line = format!("head -c {ALL} /dev/zero");
+    let terminal = place.start(place.line(&line).keep(KEEP).wait_for_owner().idle_limit(limit)).await;
+    let mut reader = terminal.reader(0);
+    while reader.offset() < KEEP {
+        guarded(reader.next(1 << 20)).await.unwrap();
+    }
+    // Twice the limit passes, by the clock of another terminal.
+    let clock = place.start(place.line("sleep 1000").time_limit(limit * 2)).await;
+    assert_eq!(guarded(clock.wait()).await.unwrap().cause, Cause::TimeLimit);
+    reader.taken();
+    while let Step::Output(_) = guarded(reader.next(1 << 20)).await.unwrap() {
+        reader.taken();
+    }
+    let ended = guarded(terminal.wait()).await.unwrap();
+    assert_eq!((ended.cause, ended.bytes), (Cause::Exited, ALL));
     drop(reader);
     place.check().await;
 }

@@ -1,5 +1,6 @@
 //! A holder that dies or cannot be reached: said as it is, swept by whoever looks next, and nothing else is affected.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
 use wharf_core::{Cause, Lost, Outcome, Phase, Retention, Terminal, unrestricted};
 use wharf_shim::journal::record::Record;
@@ -243,4 +244,15 @@ async fn a_crowd_that_connects_and_says_nothing_keeps_nobody_out() {
         drop(crowd);
         place.check().await;
     }
+}
+
+#[tokio::test]
+async fn a_holder_that_was_stopped_is_continued_and_answers() {
+    let place = Place::process();
+    let terminal = place.start(place.misbehaving(&["ignores-term"])).await;
+    until(&terminal, "ready").await;
+    let holder = Pid::from_raw(place.holder_of(&terminal).cast_signed()).unwrap();
+    kill_process(holder, Signal::STOP).unwrap();
+    assert!(guarded(terminal.kill("test", AT_ONCE)).await.unwrap() >= 1);
+    place.check().await;
 }

@@ -157,14 +157,16 @@ async fn daemons_of_a_command_that_has_exited_are_killed_and_released() {
 
 #[tokio::test]
 async fn a_chain_that_forks_and_exits_without_pause_is_caught() {
-    let place = Place::process();
-    for _ in 0..5 {
-        let terminal = place.start(place.misbehaving(&["comet", "20000"])).await;
-        until(&terminal, "flying").await;
-        kill_and_look(&place, &terminal, AT_ONCE).await;
-        guarded(terminal.release()).await.unwrap();
+    for holder in Place::holders() {
+        let place = Place::with(holder);
+        for _ in 0..5 {
+            let terminal = place.start(place.misbehaving(&["comet", "20000"])).await;
+            until(&terminal, "flying").await;
+            kill_and_look(&place, &terminal, AT_ONCE).await;
+            guarded(terminal.release()).await.unwrap();
+        }
+        place.check().await;
     }
-    place.check().await;
 }
 
 #[tokio::test]

@@ -83,4 +83,11 @@ fn a_terminal_whose_holder_was_killed_says_lost() {
     assert_eq!(done.code, Some(125));
     assert!(done.err.contains("lost"), "{}", done.err);
     assert!(wharf.ok(["ls"]).contains("lost"));
+    let record = json(&wharf.call(["wait", "--json", &id]).out);
+    assert_eq!(
+        (&record["reason"], &record["duration_ms"]),
+        (&"holder_died".into(), &serde_json::Value::Null)
+    );
+    let followed = wharf.call(["logs", "-f", &id]);
+    assert!(followed.code == Some(125) && followed.err.contains("lost"), "{followed:?}");
 }

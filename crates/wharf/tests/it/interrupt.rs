@@ -1,7 +1,8 @@
 //! Signals to `wharf run` reach the command, and whatever happens to us nothing of it is left.
 
-use crate::harness::{Wharf, finish, read_until, signal};
+use crate::harness::{Wharf, finish, open_gate, read_until, signal};
 use rustix::process::Signal;
+use std::process::Stdio;
 
 #[test]
 fn ctrl_c_is_the_commands() {
@@ -62,4 +63,22 @@ fn a_reader_that_does_not_read_on_cannot_keep_it() {
     read_until(&mut output, "y\n");
     signal(&run, Signal::TERM);
     assert_eq!(finish(run).code, Some(143));
+}
+
+#[test]
+fn a_signal_that_was_ignored_from_the_start_stays_ignored() {
+    let wharf = Wharf::new();
+    let gate = wharf.gate();
+    let line = format!("echo ready; read x < {}; echo done", gate.display());
+    let inner = wharf.command(["run", "-c", &line]);
+    #[expect(clippy::disallowed_methods, reason = "the program that ignores the signal on our behalf")]
+    let mut outer = std::process::Command::new("env");
+    outer.arg("--ignore-signal=HUP").arg(inner.get_program()).args(inner.get_args()).env_clear();
+    outer.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut run = outer.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    read_until(run.stdout.as_mut().unwrap(), "ready\n");
+    signal(&run, Signal::HUP);
+    open_gate(&gate);
+    let done = finish(run);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "done\n"), "{done:?}");
 }
