@@ -44,7 +44,7 @@ impl End {
         let look = terminal.look()?;
         let (output, truncated) = terminal.text(MOST_TEXT)?;
         let reason = reason(ended);
-        let known = |time: Duration| reason.is_none().then(|| time.as_millis());
+        let known = |time: Duration| reason.is_none().then_some(time.as_millis());
         Ok(Self {
             id: terminal.id().to_string(),
             outcome: match ended.outcome {
