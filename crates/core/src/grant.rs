@@ -183,9 +183,9 @@ impl Grant {
         let spec = &self.spec;
         let mut env = self.env.clone();
         // By this a process knows its terminal, and by this it is found again if its holder dies.
-        let mark = format!("{}={id}", wharf_shim::tree::lost::VARIABLE);
-        env.retain(|pair| !pair.as_bytes().starts_with(b"WHARF_TERMINAL="));
-        env.push(c_string(OsStr::new(&mark), "the terminal's id")?);
+        let name = format!("{}=", wharf_shim::tree::lost::VARIABLE);
+        env.retain(|pair| !pair.as_bytes().starts_with(name.as_bytes()));
+        env.push(c_string(OsStr::new(&(name + id)), "the terminal's id")?);
         Ok(Plan {
             id: id.to_owned(),
             program: self.program.clone(),

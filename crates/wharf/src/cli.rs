@@ -56,6 +56,7 @@ Examples:
   wharf run --json -- cargo test                one record when it is over
 
 A command whose output is read more slowly than it prints waits, as it would at the end of a pipe.
+Standard output and standard error come as one stream, in order.
 What the command leaves running is ended with it, unless you say --detach.
 Ctrl-C is passed on to the command; a second one ends everything at once.
 Durations: 500ms, 30s, 5m, 2h, or seconds. Sizes: 64K, 10M, 1G, or bytes.";
@@ -91,10 +92,10 @@ pub(crate) struct Run {
     /// Bytes of output to keep; the oldest are dropped beyond it
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = amount::size)]
     pub(crate) keep: u64,
-    /// End it when it has printed more than this
+    /// End it when it has printed more than this; what it prints until it is gone is kept too
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(crate) max_output: Option<u64>,
-    /// Pass on standard input; without it the command reads end of file
+    /// Pass on standard input; without it the command reads end of file. With --detach: leave it open for `wharf send`
     #[arg(short = 'i', long)]
     pub(crate) stdin: bool,
     /// Leave it running and print its id
