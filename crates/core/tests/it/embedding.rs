@@ -1,8 +1,10 @@
 //! Embedding: the same promises on a thread, beside a program that has children and signals of its own.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use wharf_core::{Holder, Lost, Outcome, Terminal, TerminalId, unrestricted};
+use wharf_core::{Holder, Lost, Outcome, Step, Terminal, TerminalId, unrestricted};
+use wharf_shim::journal::record::Record;
 use wharf_testing::front_end::{FrontEnd, deaf_to_children, misbehave, without_cgroups};
 use wharf_testing::leak::MARK;
 use wharf_testing::{Place, all_of, guarded, program, until};
@@ -179,5 +181,27 @@ async fn whoever_is_left_with_its_output_closed_is_counted_and_ended_well_before
     let before = Instant::now();
     guarded(running.kill("test", Some(Duration::from_secs(15)))).await.unwrap();
     assert!(before.elapsed() < Duration::from_secs(5), "everyone obeyed, and still: {:?}", before.elapsed());
+    place.check().await;
+}
+
+#[tokio::test]
+async fn whoever_cannot_be_told_for_one_of_ours_does_not_keep_a_terminal_that_was_killed() {
+    let place = Place::thread();
+    let line = "env -i /bin/sleep 1000 & echo process $! .";
+    let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", line]);
+    let Some((program, terminal)) = embedded(&place, without_cgroups(&command)) else { return };
+    let said = String::from_utf8(until(&terminal, " .\n").await).unwrap();
+    let stranger = said.split(' ').nth(1).and_then(|pid| Pid::from_raw(pid.parse().ok()?)).unwrap();
+    guarded(terminal.wait()).await.unwrap();
+    assert_eq!(guarded(terminal.kill("test", None)).await.unwrap(), 0);
+    let mut reader = terminal.reader(said.len() as u64);
+    let step = guarded(reader.next_until_closed(100)).await;
+    // What the documentation says can escape, has; it is the test's to end.
+    kill_process(stranger, Signal::KILL).unwrap();
+    assert_eq!(step.unwrap(), Step::Closed);
+    let killings = place.events(&terminal).entries.into_iter();
+    assert_eq!(killings.filter(|entry| matches!(entry.record, Record::Killing { .. })).count(), 1);
+    drop(reader);
+    program.kill();
     place.check().await;
 }
