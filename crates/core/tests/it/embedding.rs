@@ -187,7 +187,7 @@ async fn whoever_is_left_with_its_output_closed_is_counted_and_ended_well_before
 #[tokio::test]
 async fn whoever_cannot_be_told_for_one_of_ours_does_not_keep_a_terminal_that_was_killed() {
     let place = Place::thread();
-    let line = "env -i /bin/sleep 1000 & echo process $! .";
+    let line = "env -i /bin/sleep 60 & echo process $! .";
     let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", line]);
     let Some((program, terminal)) = embedded(&place, without_cgroups(&command)) else { return };
     let said = String::from_utf8(until(&terminal, " .\n").await).unwrap();
