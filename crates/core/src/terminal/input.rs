@@ -35,7 +35,8 @@ impl Terminal {
 }
 
 impl Input {
-    /// Sends bytes. Waits while the command has too much unread input; nobody else waits with it.
+    /// Sends bytes. Waits while the command has too much unread input; nobody else waits with it. If the future is dropped
+    /// on the way, the pieces before have been taken, and of the one under way it is not known.
     pub async fn send(&mut self, bytes: &[u8]) -> Result<(), ControlError> {
         for piece in bytes.chunks(PIECE) {
             self.seq += 1;
