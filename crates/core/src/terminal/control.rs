@@ -60,7 +60,8 @@ impl Terminal {
         Err(ControlError::Unreachable(io::Error::other("it closes every connection")))
     }
 
-    /// Asks a holder that cannot be reached to end its terminal, by the signal that means that to it, and waits for it.
+    /// Asks a holder that cannot be reached to end its terminal, with the terminal's own grace, by the signal that means
+    /// that to it, and waits for it.
     /// A holder on a thread of some program cannot be asked so.
     async fn end_by_signal(&self) -> Result<(), ControlError> {
         let Some(holder) = self.holder() else {

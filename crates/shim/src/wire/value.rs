@@ -179,11 +179,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Everything that is left.
-    pub fn rest(&mut self) -> &'a [u8] {
-        std::mem::take(&mut self.rest)
-    }
-
     /// Ends the reading: nothing may be left.
     pub fn done(self) -> Result<(), DecodeError> {
         if self.rest.is_empty() { Ok(()) } else { Err(DecodeError::Long) }
