@@ -1,0 +1,3 @@
+//! ACP terminals on wharf's terminals.
+
+#![forbid(unsafe_code)]
