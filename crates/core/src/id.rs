@@ -20,13 +20,26 @@ impl TerminalId {
         while filled < bytes.len() {
             filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
         }
-        let mut bits = u128::from_le_bytes(bytes);
+        Ok(Self::from_bits(u128::from_le_bytes(bytes)))
+    }
+
+    /// The name made of these bits. They should be hard to guess.
+    #[must_use]
+    pub fn from_bits(mut bits: u128) -> Self {
         let digit = |_| {
             let digit = ALPHABET[(bits & 31) as usize];
             bits >>= 5;
             char::from(digit)
         };
-        Ok(Self((0..LEN).map(digit).collect()))
+        Self((0..LEN).map(digit).collect())
+    }
+
+    /// The bits it was made of.
+    #[must_use]
+    pub fn to_bits(&self) -> u128 {
+        let digits = self.0.bytes().rev().filter_map(|b| ALPHABET.iter().position(|known| *known == b));
+        // The last character has two bits to spare; they fall out at the top.
+        digits.fold(0, |bits, digit| (bits << 5) | digit as u128)
     }
 
     /// A text as an id; `None` if no terminal can have that name.
@@ -64,6 +77,8 @@ mod tests {
         let id = TerminalId::random().unwrap();
         assert_eq!(TerminalId::parse(id.as_str()), Some(id.clone()));
         assert_ne!(TerminalId::random().unwrap(), id);
+        assert_eq!(TerminalId::from_bits(id.to_bits()), id);
+        assert_eq!(TerminalId::from_bits(u128::MAX).to_bits(), u128::MAX);
         for text in ["", ".", "..", "../../../etc/passwd/aaaaaaaa", "ABCDEFGHABCDEFGHABCDEFGHAB"] {
             assert_eq!(TerminalId::parse(text), None, "{text}");
         }

@@ -31,6 +31,7 @@ pub struct Spec {
     pub(crate) on_owner_exit: OnOwnerExit,
     pub(crate) backlog: Backlog,
     pub(crate) origin: String,
+    pub(crate) session: Option<String>,
 }
 
 /// What is to be executed.
@@ -79,6 +80,7 @@ impl Spec {
             on_owner_exit: OnOwnerExit::Kill,
             backlog: Backlog::Drop,
             origin: String::new(),
+            session: None,
         }
     }
 
@@ -175,6 +177,13 @@ impl Spec {
     #[must_use]
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.origin = origin.into();
+        self
+    }
+
+    /// The conversation it belongs to, by the name that the asking protocol has for it: kept with the terminal.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.session = Some(session.into());
         self
     }
 }

@@ -32,6 +32,9 @@ pub struct Meta {
     pub size: Option<(u16, u16)>,
     /// Who asked.
     pub origin: String,
+    /// The conversation it was asked for in, if the protocol has such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 impl Meta {
@@ -58,6 +61,7 @@ impl Meta {
                 SpecIo::Plain | SpecIo::PlainWithInput => None,
             },
             origin: spec.origin.clone(),
+            session: spec.session.clone(),
         }
     }
 

@@ -10,7 +10,7 @@ mod wait;
 
 pub use input::Input;
 pub use known::{Look, Phase};
-pub use read::{Output, Reader, Step};
+pub use read::{Newest, Output, Reader, Step};
 
 use crate::end::Ended;
 use crate::error::ReadError;

@@ -24,19 +24,24 @@ impl Terminal {
 
     /// As [`Terminal::text`], with the end if there is one: then the text is complete.
     pub fn output(&self, limit: usize) -> Result<Output, ReadError> {
+        let Newest { at, bytes, ended } = self.newest(limit)?;
+        let end = if ended.is_some() { Tail::Ended } else { Tail::Open };
+        let skip = if at > 0 { text::orphans(&bytes) } else { 0 };
+        let (text, cut) = text::tail(&bytes[skip..], limit, end);
+        Ok(Output { text, truncated: cut || at > 0, ended })
+    }
+
+    /// The newest bytes, at most `max` of them, with the end if there is one: then nothing that the command printed comes
+    /// after them.
+    pub fn newest(&self, max: usize) -> Result<Newest, ReadError> {
         // Looked at before the bytes are read: an end that is on record has all its bytes in the file.
         let ended = match self.look()?.phase {
             Phase::Ended(ended) => Some(ended),
             Phase::Starting | Phase::Running { .. } | Phase::NotStarted => None,
         };
-        let end = if ended.is_some() { Tail::Ended } else { Tail::Open };
         let size = self.shared.out.metadata()?.len();
-        let from = size.saturating_sub(limit as u64);
-        let chunk = self.read(from, limit)?;
-        let left_out = chunk.at > 0;
-        let skip = if left_out { text::orphans(&chunk.bytes) } else { 0 };
-        let (text, cut) = text::tail(&chunk.bytes[skip..], limit, end);
-        Ok(Output { text, truncated: cut || left_out, ended })
+        let chunk = self.read(size.saturating_sub(max as u64), max)?;
+        Ok(Newest { at: chunk.at, bytes: chunk.bytes, ended })
     }
 
     /// A reader that waits for more, from offset `from`.
@@ -44,6 +49,18 @@ impl Terminal {
     pub fn reader(&self, from: u64) -> Reader {
         Reader { terminal: self.clone(), at: from, taken: None, told: 0, client: None }
     }
+}
+
+/// The newest bytes of a terminal and how it stands, of one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Newest {
+    /// The offset of the first of them; zero if they are all there ever were.
+    pub at: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The end; then everything that the command printed is in the bytes, or before them.
+    pub ended: Option<Ended>,
 }
 
 /// The newest text of a terminal and how it stands, of one moment.

@@ -8,5 +8,4 @@ mod decode;
 mod tail;
 
 pub use decode::Decoder;
-pub(crate) use tail::orphans;
-pub use tail::{Tail, tail};
+pub use tail::{Tail, orphans, tail};

@@ -34,7 +34,7 @@ pub fn tail(bytes: &[u8], limit: usize, end: Tail) -> (String, bool) {
 
 /// Bytes at the start of `bytes` that belong to a character whose beginning was left out.
 #[must_use]
-pub(crate) fn orphans(bytes: &[u8]) -> usize {
+pub fn orphans(bytes: &[u8]) -> usize {
     let is_continuation = |b: &&u8| **b & 0b1100_0000 == 0b1000_0000;
     bytes.iter().take(3).take_while(is_continuation).count()
 }

@@ -1,0 +1,56 @@
+//! From a request to a spec: what `command` and `args` mean, where it starts, with which environment.
+
+use super::{Settings, environment, refusal};
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::CreateTerminalRequest;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use wharf_core::Spec;
+
+/// Where bash is, on systems that have it.
+const SHELLS: [&str; 3] = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+
+pub(super) fn spec(
+    settings: &Settings,
+    request: &CreateTerminalRequest,
+    session_cwd: PathBuf,
+) -> Result<Spec, Error> {
+    if request.command.trim().is_empty() {
+        return Err(refusal::invalid("the command is empty"));
+    }
+    let cwd = request.cwd.clone().unwrap_or(session_cwd);
+    let spec = if !request.args.is_empty() {
+        Spec::argv(&request.command, &request.args)
+    } else if names_a_program(&request.command, &cwd) {
+        Spec::argv(&request.command, [""; 0])
+    } else {
+        Spec::shell_line(shell(settings), &request.command)
+    };
+    Ok(spec
+        .cwd(cwd)
+        .envs(environment::of(&settings.environment, &request.env))
+        .origin(settings.agent.clone())
+        .session(request.session_id.to_string()))
+}
+
+/// Agents send whole lines as the command. A path is the exception: it may hold spaces, and is meant as it is.
+fn names_a_program(command: &str, cwd: &Path) -> bool {
+    let is_program = |path: &Path| {
+        std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    command.contains('/') && is_program(&cwd.join(command))
+}
+
+/// Bash if there is one, because that is what lines are written for; else what every system has.
+fn shell(settings: &Settings) -> PathBuf {
+    let found = || SHELLS.iter().map(PathBuf::from).find(|path| path.is_file());
+    settings.shell.clone().or_else(found).unwrap_or_else(|| PathBuf::from("/bin/sh"))
+}
+
+/// The request on one line, for people.
+pub(super) fn line(request: &CreateTerminalRequest) -> String {
+    std::iter::once(request.command.as_str())
+        .chain(request.args.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

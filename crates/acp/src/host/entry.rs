@@ -1,0 +1,147 @@
+//! What a host remembers of one terminal: an open handle while it runs, and only its name and its limit afterwards.
+//!
+//! Agents forget terminals. A handle has descriptors, so one that was kept for each would use them up; once a terminal has
+//! ended, its journal is opened when somebody asks.
+
+use super::{AUTHOR, Event, Host, refusal};
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::SessionId;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use wharf_core::{Ended, ReadError, Store, Terminal, TerminalId};
+
+pub(super) struct Entry {
+    id: TerminalId,
+    session: SessionId,
+    limit: usize,
+    /// While it runs, so that all who wait share one question to its holder.
+    live: Mutex<Option<Terminal>>,
+    /// Whether its end was told.
+    told: AtomicBool,
+    /// What became of its release, once one has begun and is over.
+    released: watch::Sender<Release>,
+    tracker: Mutex<Option<AbortHandle>>,
+}
+
+#[derive(Debug, Clone, Default)]
+enum Release {
+    #[default]
+    NotAsked,
+    UnderWay,
+    Done(Result<(), Error>),
+}
+
+impl Entry {
+    pub(super) fn new(terminal: &Terminal, session: SessionId, limit: u64) -> Self {
+        Self {
+            id: terminal.id().clone(),
+            session,
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            live: Mutex::new(Some(terminal.clone())),
+            told: AtomicBool::new(false),
+            released: watch::Sender::default(),
+            tracker: Mutex::default(),
+        }
+    }
+
+    pub(super) fn id(&self) -> &TerminalId {
+        &self.id
+    }
+
+    pub(super) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// The handle that is there, or a new one.
+    pub(super) fn open(&self, store: &Store) -> Result<Terminal, ReadError> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        live.map_or_else(|| store.get(&self.id), Ok)
+    }
+
+    /// Lets go of the handle when the terminal has ended. The task holds neither the host nor the entry, so that dropping
+    /// them is enough to end everything.
+    pub(super) fn track(self: &Arc<Self>, host: &Host) {
+        let Some(terminal) = self.live.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return };
+        let (entry, host) = (Arc::downgrade(self), Arc::downgrade(&host.shared));
+        let task = tokio::spawn(async move {
+            let ended = terminal.wait().await;
+            let Some(entry) = entry.upgrade() else { return };
+            if let (Ok(ended), Some(shared)) = (ended, host.upgrade()) {
+                entry.tell_end(&Host { shared }, ended);
+            }
+            entry.live.lock().unwrap_or_else(PoisonError::into_inner).take();
+        });
+        *self.tracker.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
+    }
+
+    /// Once, whoever sees it first.
+    fn tell_end(&self, host: &Host, ended: Ended) {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            let (session, id) = (self.session.clone(), self.id.clone());
+            host.tell(&Event::Ended { session, id, ended });
+        }
+    }
+
+    /// Ends and forgets it, once; all who ask wait for the same end. Begins at the call and goes on if nobody waits.
+    pub(super) fn release(
+        self: &Arc<Self>,
+        host: &Host,
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        let begun = self.released.send_if_modified(|state| {
+            let begins = matches!(state, Release::NotAsked);
+            if begins {
+                *state = Release::UnderWay;
+            }
+            begins
+        });
+        if begun {
+            let (entry, host) = (self.clone(), host.clone());
+            tokio::spawn(async move {
+                let done = entry.end(&host).await.map_err(refusal::of_control);
+                host.sessions().gone(&entry.id);
+                if done.is_ok() {
+                    host.tell(&Event::Released { session: entry.session.clone(), id: entry.id.clone() });
+                }
+                entry.released.send_replace(Release::Done(done));
+            });
+        }
+        let mut released = self.released.subscribe();
+        async move {
+            let state = released.wait_for(|state| matches!(state, Release::Done(_))).await;
+            match state.as_deref() {
+                Ok(Release::Done(done)) => done.clone(),
+                _ => Err(refusal::internal("the release was broken off")),
+            }
+        }
+    }
+
+    async fn end(&self, host: &Host) -> Result<(), wharf_core::ControlError> {
+        let terminal = match self.open(&host.shared.store) {
+            // Somebody has removed it with `wharf rm`, which ends it too.
+            Err(ReadError::NotFound) => return Ok(()),
+            opened => opened?,
+        };
+        let killed = terminal.kill(AUTHOR, None).await;
+        if killed.is_ok()
+            && let Ok(ended) = terminal.wait().await
+        {
+            self.tell_end(host, ended);
+        }
+        // Also after a kill that failed: releasing knows more ways, and says itself what is left.
+        terminal.release().await
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let Some(tracker) = self.tracker.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            tracker.abort();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What happens to terminals, for logs, recordings and views.
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::SessionId;
+use wharf_core::{Ended, Terminal, TerminalId};
+
+/// Something that happened.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A command runs. The handle reads everything it prints, also after it was released.
+    Created {
+        /// Whose it is.
+        session: SessionId,
+        /// The terminal.
+        terminal: Terminal,
+    },
+    /// A command was not started.
+    Refused {
+        /// Who asked.
+        session: SessionId,
+        /// The command, as one line for people.
+        command: String,
+        /// Why.
+        error: Error,
+    },
+    /// A command has ended.
+    Ended {
+        /// Whose it was.
+        session: SessionId,
+        /// The terminal.
+        id: TerminalId,
+        /// How.
+        ended: Ended,
+    },
+    /// A terminal was forgotten, and nothing of it is left.
+    Released {
+        /// Whose it was.
+        session: SessionId,
+        /// The terminal.
+        id: TerminalId,
+    },
+}

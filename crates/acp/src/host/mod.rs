@@ -1,0 +1,331 @@
+//! The client's side: terminals for the agent at the other end of one connection.
+//!
+//! A [`Host`] knows which sessions there are, which terminals belong to each, and how a request becomes a wharf terminal.
+//! It takes the protocol's typed requests and gives its typed answers; who carries them is not its business
+//! ([`TerminalService`] plugs it into an SDK connection). What it remembers of a terminal that has ended is its name and its
+//! limit: the rest is in the journal.
+
+mod command;
+mod entry;
+mod environment;
+mod event;
+mod issued;
+mod output;
+mod refusal;
+mod service;
+mod session;
+
+pub use event::Event;
+pub use service::TerminalService;
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::{
+    ClientCapabilities, CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest,
+    KillTerminalResponse, ReleaseTerminalRequest, ReleaseTerminalResponse, SessionId, TerminalOutputRequest,
+    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+};
+use entry::Entry;
+use issued::Issued;
+use session::Sessions;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wharf_core::{Store, Terminal, TerminalId, unrestricted};
+
+/// Kept for an agent that names no limit.
+pub const DEFAULT_OUTPUT_LIMIT: u64 = 1 << 20;
+/// Never more than this in one answer, whatever an agent asks for: peers drop a connection over a message of 32 MiB, and
+/// one byte of output can take six in JSON.
+pub const MAX_OUTPUT_LIMIT: u64 = 4 << 20;
+
+/// Who ends a terminal on the agent's behalf, in its journal.
+const AUTHOR: &str = "agent";
+
+/// Terminals for one connection to an agent. Cheap to clone; all clones are the same host.
+///
+/// Everything that runs is ended when the last clone is dropped, when [`Host::end`] is called, when the connection of a
+/// [`TerminalService`] ends, and, with the `wharf-shim` program as holder, also when this process is killed.
+#[derive(Clone)]
+pub struct Host {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Store,
+    settings: Settings,
+    issued: Issued,
+    sessions: Mutex<Sessions>,
+}
+
+/// What an embedder decides once.
+#[derive(Clone)]
+struct Settings {
+    environment: Vec<(OsString, OsString)>,
+    shell: Option<PathBuf>,
+    agent: String,
+    default_limit: u64,
+    max_limit: u64,
+    observer: Option<Arc<dyn Fn(&Event) + Send + Sync>>,
+}
+
+impl Host {
+    /// A host whose terminals are kept in `store`. Commands get an empty environment until [`Host::env`] says otherwise.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self::with(
+            store,
+            Settings {
+                environment: Vec::new(),
+                shell: None,
+                agent: "agent".to_owned(),
+                default_limit: DEFAULT_OUTPUT_LIMIT,
+                max_limit: MAX_OUTPUT_LIMIT,
+                observer: None,
+            },
+        )
+    }
+
+    fn with(store: Store, settings: Settings) -> Self {
+        let shared = Shared { store, settings, issued: Issued::default(), sessions: Mutex::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Changes a setting. A host is set up before it is used: what was opened before is not taken along.
+    fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = self.shared.settings.clone();
+        change(&mut settings);
+        Self::with(self.shared.store.clone(), settings)
+    }
+
+    /// The variables that every command inherits, usually those of this process. An agent's own values and the defaults
+    /// that keep commands from waiting for a person win over them.
+    #[must_use]
+    pub fn env<N, V>(self, variables: impl IntoIterator<Item = (N, V)>) -> Self
+    where
+        N: Into<OsString>,
+        V: Into<OsString>,
+    {
+        self.set(|settings| {
+            settings.environment =
+                variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        })
+    }
+
+    /// The shell that reads command lines; bash if there is one in the usual places, else `/bin/sh`.
+    #[must_use]
+    pub fn shell(self, path: impl Into<PathBuf>) -> Self {
+        self.set(|settings| settings.shell = Some(path.into()))
+    }
+
+    /// What the agent is called, for people who look at its terminals.
+    #[must_use]
+    pub fn agent(self, name: impl Into<String>) -> Self {
+        self.set(|settings| settings.agent = name.into())
+    }
+
+    /// How much output an answer holds if the agent names no limit, and at most. Never more than [`MAX_OUTPUT_LIMIT`].
+    #[must_use]
+    pub fn output_limits(self, default: u64, max: u64) -> Self {
+        self.set(|settings| {
+            settings.max_limit = max.min(MAX_OUTPUT_LIMIT);
+            settings.default_limit = default.min(settings.max_limit);
+        })
+    }
+
+    /// Is told of everything that happens, in order for each terminal. Must not block for long.
+    #[must_use]
+    pub fn observe(self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.observer = Some(Arc::new(observer)))
+    }
+
+    /// What a client with this host may announce. Add its other capabilities to it.
+    #[must_use]
+    pub fn capabilities() -> ClientCapabilities {
+        ClientCapabilities::new().terminal(true)
+    }
+
+    /// Says that a session exists and where its commands start. Again for the same session: they start there from now on.
+    pub fn open_session(&self, id: impl Into<SessionId>, cwd: impl Into<PathBuf>) {
+        self.sessions().open(id.into(), cwd.into());
+    }
+
+    /// Whether a session is open.
+    #[must_use]
+    pub fn has_session(&self, id: &SessionId) -> bool {
+        self.sessions().cwd(id).is_ok()
+    }
+
+    /// Closes a session: its terminals are invalid from the call on, and gone when the future is done (or some seconds
+    /// after, if it is dropped).
+    pub fn close_session(&self, id: &SessionId) -> impl Future<Output = ()> + Send + 'static {
+        let entries = self.sessions().close(id);
+        self.release_all(entries)
+    }
+
+    /// Closes every session and opens none any more.
+    pub fn end(&self) -> impl Future<Output = ()> + Send + 'static {
+        let entries = self.sessions().close_all();
+        self.release_all(entries)
+    }
+
+    /// `terminal/create`. If the future is dropped before it is done, nothing runs.
+    pub fn create(
+        &self,
+        request: CreateTerminalRequest,
+    ) -> impl Future<Output = Result<CreateTerminalResponse, Error>> + Send + 'static {
+        let cwd = self.sessions().cwd(&request.session_id);
+        let host = self.clone();
+        async move {
+            let made = match cwd {
+                Ok(cwd) => host.make(&request, cwd).await,
+                Err(error) => Err(error),
+            };
+            made.inspect_err(|error| {
+                host.tell(&Event::Refused {
+                    session: request.session_id.clone(),
+                    command: command::line(&request),
+                    error: error.clone(),
+                });
+            })
+        }
+    }
+
+    async fn make(
+        &self,
+        request: &CreateTerminalRequest,
+        cwd: PathBuf,
+    ) -> Result<CreateTerminalResponse, Error> {
+        let settings = &self.shared.settings;
+        let spec = command::spec(settings, request, cwd)?;
+        let grant = unrestricted(spec).map_err(|error| refusal::of_create(error.into()))?;
+        let id = self.shared.issued.issue(&request.session_id).map_err(refusal::of_io)?;
+        let terminal = self.shared.store.create_as(id.clone(), grant).await.map_err(refusal::of_create)?;
+        let limit = request.output_byte_limit.unwrap_or(settings.default_limit).min(settings.max_limit);
+        let entry = Arc::new(Entry::new(&terminal, request.session_id.clone(), limit));
+        // Told before anybody can ask about it: whoever records it misses nothing.
+        self.tell(&Event::Created { session: request.session_id.clone(), terminal: terminal.clone() });
+        let added = self.sessions().add(entry.clone());
+        if let Err(error) = added {
+            self.release_all(vec![entry]).await;
+            return Err(error);
+        }
+        entry.track(self);
+        Ok(CreateTerminalResponse::new(id.as_str().to_owned()))
+    }
+
+    /// `terminal/output`. Reads files, which takes a few milliseconds at most.
+    pub fn output(&self, request: &TerminalOutputRequest) -> Result<TerminalOutputResponse, Error> {
+        let entry = self.entry(&request.session_id, &request.terminal_id.0)?;
+        let terminal = entry.open(&self.shared.store).map_err(refusal::of_read)?;
+        output::answer(&terminal, entry.limit()).map_err(refusal::of_read)
+    }
+
+    /// `terminal/wait_for_exit`. Any number may wait; dropping one changes nothing for the others.
+    pub fn wait_for_exit(
+        &self,
+        request: &WaitForTerminalExitRequest,
+    ) -> impl Future<Output = Result<WaitForTerminalExitResponse, Error>> + Send + 'static {
+        let terminal = self.find(&request.session_id, &request.terminal_id.0);
+        async move {
+            let ended = terminal?.wait().await.map_err(refusal::of_control)?;
+            output::known_status(&ended).map(WaitForTerminalExitResponse::new)
+        }
+    }
+
+    /// `terminal/kill`. Done when nothing of the tree is left and the end can be read, also if it had ended before.
+    pub fn kill(
+        &self,
+        request: &KillTerminalRequest,
+    ) -> impl Future<Output = Result<KillTerminalResponse, Error>> + Send + 'static {
+        let terminal = self.find(&request.session_id, &request.terminal_id.0);
+        async move {
+            terminal?.kill(AUTHOR, None).await.map_err(refusal::of_control)?;
+            Ok(KillTerminalResponse::new())
+        }
+    }
+
+    /// `terminal/release`. The name is invalid from the call on; done when nothing is left. Goes on if it is dropped.
+    pub fn release(
+        &self,
+        request: &ReleaseTerminalRequest,
+    ) -> impl Future<Output = Result<ReleaseTerminalResponse, Error>> + Send + 'static {
+        let released = self.begin_release(&request.session_id, &request.terminal_id.0);
+        async move {
+            released?.await?;
+            Ok(ReleaseTerminalResponse::new())
+        }
+    }
+
+    /// The terminal of that name in that session, running or ended, until it is released.
+    #[must_use]
+    pub fn terminal(&self, session: &SessionId, id: &str) -> Option<Terminal> {
+        self.find(session, id).ok()
+    }
+
+    /// The handler that answers the five methods on a connection of the SDK. When the connection ends, so does everything
+    /// that was started through this host: one host for one connection.
+    #[must_use]
+    pub fn service(&self) -> TerminalService {
+        TerminalService::new(self.clone())
+    }
+
+    fn find(&self, session: &SessionId, id: &str) -> Result<Terminal, Error> {
+        self.entry(session, id)?.open(&self.shared.store).map_err(refusal::of_read)
+    }
+
+    fn entry(&self, session: &SessionId, id: &str) -> Result<Arc<Entry>, Error> {
+        self.sessions().get(session, id).ok_or_else(|| refusal::unknown_terminal(id))
+    }
+
+    fn begin_release(
+        &self,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<impl Future<Output = Result<(), Error>> + Send + 'static, Error> {
+        let taken = self.sessions().take(session, id);
+        let entry = match taken {
+            Some(entry) => Some(entry),
+            // Released before, by the agent or with its session: that was asked for, and is so.
+            None if self.was_issued(session, id) => None,
+            None => return Err(refusal::unknown_terminal(id)),
+        };
+        let host = self.clone();
+        Ok(async move {
+            match entry {
+                Some(entry) => entry.release(&host).await,
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn was_issued(&self, session: &SessionId, id: &str) -> bool {
+        TerminalId::parse(id).is_some_and(|id| self.shared.issued.is_ours(session, &id))
+    }
+
+    fn release_all(&self, entries: Vec<Arc<Entry>>) -> impl Future<Output = ()> + Send + 'static {
+        let host = self.clone();
+        // All at once: their graces run side by side.
+        let releases: Vec<_> = entries.into_iter().map(|entry| entry.release(&host)).collect();
+        async move {
+            for release in releases {
+                let _ = release.await;
+            }
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, event: &Event) {
+        if let Some(observer) = &self.shared.settings.observer {
+            observer(event);
+        }
+    }
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host").field("store", &self.shared.store).finish_non_exhaustive()
+    }
+}

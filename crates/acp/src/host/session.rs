@@ -1,0 +1,82 @@
+//! Which sessions there are, where their commands start, and which terminals are theirs.
+
+use super::entry::Entry;
+use super::refusal;
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::SessionId;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use wharf_core::TerminalId;
+
+#[derive(Default)]
+pub(super) struct Sessions {
+    open: HashMap<SessionId, Session>,
+    /// On their way out: invalid for everything but being released again, which waits for the same end.
+    leaving: HashMap<TerminalId, Arc<Entry>>,
+    over: bool,
+}
+
+struct Session {
+    cwd: PathBuf,
+    terminals: HashMap<TerminalId, Arc<Entry>>,
+}
+
+impl Sessions {
+    pub(super) fn open(&mut self, id: SessionId, cwd: PathBuf) {
+        if self.over {
+            return;
+        }
+        let session =
+            self.open.entry(id).or_insert_with(|| Session { cwd: PathBuf::new(), terminals: HashMap::new() });
+        session.cwd = cwd;
+    }
+
+    pub(super) fn cwd(&self, id: &SessionId) -> Result<PathBuf, Error> {
+        self.open.get(id).map(|session| session.cwd.clone()).ok_or_else(|| refusal::unknown_session(id))
+    }
+
+    /// Refused if the session was closed while the terminal was made.
+    pub(super) fn add(&mut self, entry: Arc<Entry>) -> Result<(), Error> {
+        let session =
+            self.open.get_mut(entry.session()).ok_or_else(|| refusal::unknown_session(entry.session()))?;
+        session.terminals.insert(entry.id().clone(), entry);
+        Ok(())
+    }
+
+    pub(super) fn get(&self, session: &SessionId, id: &str) -> Option<Arc<Entry>> {
+        self.open.get(session)?.terminals.get(&TerminalId::parse(id)?).cloned()
+    }
+
+    /// Makes a name invalid. What is leaving already is given again.
+    pub(super) fn take(&mut self, session: &SessionId, id: &str) -> Option<Arc<Entry>> {
+        let id = TerminalId::parse(id)?;
+        if let Some(entry) = self.leaving.get(&id).filter(|entry| entry.session() == session) {
+            return Some(entry.clone());
+        }
+        let entry = self.open.get_mut(session)?.terminals.remove(&id)?;
+        self.leaving.insert(id, entry.clone());
+        Some(entry)
+    }
+
+    pub(super) fn gone(&mut self, id: &TerminalId) {
+        self.leaving.remove(id);
+    }
+
+    pub(super) fn close(&mut self, id: &SessionId) -> Vec<Arc<Entry>> {
+        let Some(session) = self.open.remove(id) else { return Vec::new() };
+        let entries: Vec<_> = session.terminals.into_values().collect();
+        self.leaving.extend(entries.iter().map(|entry| (entry.id().clone(), entry.clone())));
+        entries
+    }
+
+    /// Everything, also what is leaving already: whoever ends all waits for all.
+    pub(super) fn close_all(&mut self) -> Vec<Arc<Entry>> {
+        self.over = true;
+        let ids: Vec<_> = self.open.keys().cloned().collect();
+        for id in &ids {
+            self.close(id);
+        }
+        self.leaving.values().cloned().collect()
+    }
+}
