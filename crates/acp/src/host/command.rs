@@ -29,6 +29,7 @@ pub(super) fn spec(
     Ok(spec
         .cwd(cwd)
         .envs(environment::of(&settings.environment, &request.env))
+        .grace(settings.grace)
         .origin(settings.agent.clone())
         .session(request.session_id.to_string()))
 }

@@ -30,6 +30,7 @@ use session::Sessions;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use wharf_core::{Store, Terminal, TerminalId, unrestricted};
 
 /// Kept for an agent that names no limit.
@@ -37,6 +38,9 @@ pub const DEFAULT_OUTPUT_LIMIT: u64 = 1 << 20;
 /// Never more than this in one answer, whatever an agent asks for: peers drop a connection over a message of 32 MiB, and
 /// one byte of output can take six in JSON.
 pub const MAX_OUTPUT_LIMIT: u64 = 4 << 20;
+
+/// Agents wait for the answer to a kill, some of them not for long.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Who ends a terminal on the agent's behalf, in its journal.
 const AUTHOR: &str = "agent";
@@ -65,8 +69,11 @@ struct Settings {
     agent: String,
     default_limit: u64,
     max_limit: u64,
-    observer: Option<Arc<dyn Fn(&Event) + Send + Sync>>,
+    grace: Duration,
+    observer: Option<Observer>,
 }
+
+type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
 impl Host {
     /// A host whose terminals are kept in `store`. Commands get an empty environment until [`Host::env`] says otherwise.
@@ -80,6 +87,7 @@ impl Host {
                 agent: "agent".to_owned(),
                 default_limit: DEFAULT_OUTPUT_LIMIT,
                 max_limit: MAX_OUTPUT_LIMIT,
+                grace: GRACE,
                 observer: None,
             },
         )
@@ -130,6 +138,12 @@ impl Host {
             settings.max_limit = max.min(MAX_OUTPUT_LIMIT);
             settings.default_limit = default.min(settings.max_limit);
         })
+    }
+
+    /// How long a command may take to end when it is killed or released, before it is made to. Two seconds if not said.
+    #[must_use]
+    pub fn grace(self, grace: Duration) -> Self {
+        self.set(|settings| settings.grace = grace)
     }
 
     /// Is told of everything that happens, in order for each terminal. Must not block for long.
