@@ -8,6 +8,7 @@
 mod bench;
 mod dist;
 mod fuzz;
+mod peers;
 mod program;
 mod test;
 mod tidy;
@@ -22,6 +23,7 @@ cargo xtask VERB
   test [--quick]    everything that must be true of a commit, in the order in which it fails fastest;
                     installs the tools it needs; --quick leaves out documentation, fuzzing and the fault campaign
   tidy              the rules that no compiler knows
+  peers             installs the programs on other ACP SDKs that the tests talk to, in target/peers
   dist              wharf and a statically linked wharf-shim, in target/dist
   bench [NAME ...]  measures a release build: roundtrip, throughput, wakeup, idle [TERMINALS]; all without a name
   fuzz [SECONDS]    runs every fuzz target for that long (20 if not said)
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Scope::Whole),
         ["test", "--quick"] => test::run(test::Scope::Quick),
         ["tidy"] => tidy::run(),
+        ["peers"] => peers::run(),
         ["dist"] => dist::run(),
         ["bench", names @ ..] => bench::run(names),
         ["fuzz"] => fuzz::run(fuzz::DEFAULT_SECONDS),

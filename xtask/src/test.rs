@@ -4,7 +4,7 @@
 //! the screen, because that is where people and machines look.
 
 use crate::program::{answers, cargo, output_of, program, run as step, run_and_hear};
-use crate::{Failure, fuzz, tidy};
+use crate::{Failure, fuzz, peers, tidy};
 use std::path::Path;
 use std::process::Command;
 
@@ -20,6 +20,7 @@ pub(crate) enum Scope {
 pub(crate) fn run(scope: Scope) -> Result<(), Failure> {
     install_nextest()?;
     install_tmux()?;
+    peers::run()?;
     step(cargo(&["fmt", "--all", "--check"]), "run `cargo fmt --all`")?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     step(cargo(&clippy), "clippy says above what to change")?;

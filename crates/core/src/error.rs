@@ -67,7 +67,7 @@ impl CreateError {
 }
 
 /// Limits of the system have words of their own, wherever they are met.
-fn limit_or(error: &io::Error, otherwise: &'static str) -> &'static str {
+pub(crate) fn limit_or(error: &io::Error, otherwise: &'static str) -> &'static str {
     // A read that waited too long says EAGAIN as well, and is no limit.
     if matches!(error.kind(), io::ErrorKind::WouldBlock) && otherwise == "shim_silent" {
         return otherwise;

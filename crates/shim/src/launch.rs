@@ -3,21 +3,26 @@
 //! A shim is started with nothing but one socket, its standard input. The plan comes through it, and with the plan the
 //! descriptors of everything it speaks of. That makes a shim that waits for its plan a ready-made spare: it knows nothing
 //! yet, holds nothing, and leaves by itself when whoever started it is gone.
+//!
+//! A [guard] is started with everything that its program is to have, and one socket more, the lease.
 
+use crate::guard;
 use crate::hold::{Handover, Place, hold};
 use crate::plan::Plan;
 use crate::spawn::{Stage, StartError};
 use crate::tree::cgroup::Cgroup;
 use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
 use crate::wire::message::{Reply, Request};
+use rustix::io::FdFlags;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -25,7 +30,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// How long a shim may take to answer its plan. It does so within milliseconds; the limit is for a machine in trouble.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The descriptors that travel with a plan, in this order.
 #[derive(Debug)]
@@ -95,6 +100,74 @@ pub fn shim(path: &Path, cgroup_parent: Option<&Path>) -> io::Result<(Command, I
     Ok((command, Idle { socket: ours }))
 }
 
+/// A command that starts a guard, which starts `program` with these arguments, and the starter's hold on it.
+///
+/// Whatever is set on the command is the program's: standard descriptors, environment, directory. The program is looked
+/// up in the `PATH` that the command gives it. Waiting for the guard is waiting for the whole tree: it ends when nothing
+/// is left, with the program's exit code, or 128 and the number of its signal. Drop the command once it is spawned.
+pub fn guarded<A: AsRef<OsStr>>(
+    shim: &Path,
+    program: &OsStr,
+    args: impl IntoIterator<Item = A>,
+) -> io::Result<(Command, Lease)> {
+    let (ours, theirs) = pair()?;
+    ours.set_nonblocking(true)?;
+    // Beyond the numbers that are overwritten with the program's own descriptors.
+    let theirs = rustix::io::fcntl_dupfd_cloexec(theirs, 3)?;
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts shims")]
+    let mut command = Command::new(shim);
+    command.arg0("wharf-shim").arg(guard::VERB).arg(theirs.as_raw_fd().to_string());
+    command.arg(guard::SEPARATOR).arg(program).args(args);
+    // It keeps its number: any other could be one that the standard library needs until the program is executed.
+    let hand_down = move || Ok(rustix::io::fcntl_setfd(&theirs, FdFlags::empty())?);
+    // SAFETY: one bare system call, on a descriptor that was opened before the fork.
+    unsafe { command.pre_exec(hand_down) };
+    Ok((command, Lease { socket: ours, deframer: Deframer::new(MAX_FRAME) }))
+}
+
+/// A command that starts `program` without a guard, in a process group of its own: all that can be had without a shim.
+pub fn unguarded<A: AsRef<OsStr>>(program: &OsStr, args: impl IntoIterator<Item = A>) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts programs outside of terminals")]
+    let mut command = Command::new(program);
+    command.args(args).process_group(0);
+    command
+}
+
+/// The hold on a guard: when it is dropped, or its process ends in whatever way, the guarded tree is ended.
+#[derive(Debug)]
+pub struct Lease {
+    socket: UnixStream,
+    deframer: Deframer,
+}
+
+impl Lease {
+    /// What the guard has to say once it is spawned: the program's process id, or why there is none; in that case it
+    /// leaves with 127 if there is no such program, 126 if it cannot be executed. Never waits: if nothing has been said
+    /// yet, the error is that it would have to.
+    pub fn answer(&mut self) -> io::Result<Result<u32, StartError>> {
+        match judge(read_reply(&mut self.socket, &mut self.deframer)?) {
+            Ok(pid) => Ok(Ok(pid)),
+            Err(LaunchError::Start(error)) => Ok(Err(error)),
+            Err(other) => Err(io::Error::other(other)),
+        }
+    }
+
+    /// A second handle to the socket, to wait on until there is something to hear. For as long as it is open the guard
+    /// believes that the lease is.
+    pub fn socket(&self) -> io::Result<UnixStream> {
+        self.socket.try_clone()
+    }
+
+    /// Has the tree asked to end, and after that long killed. A grace of nothing kills at once. Never waits; the guard's
+    /// own end is the answer.
+    pub fn end(&self, grace: Duration) -> io::Result<()> {
+        let grace_ms = Some(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
+        let kill = frame(&Request::Kill { grace_ms, author: String::new() }.encode(1));
+        rustix::net::send(&self.socket, &kill, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+}
+
 impl Idle {
     /// Gives the shim its plan and waits until the command runs or is known not to.
     pub fn hold(mut self, plan: &Plan, descriptors: &Descriptors) -> Result<Launched, LaunchError> {
@@ -130,14 +203,19 @@ fn pair() -> io::Result<(UnixStream, UnixStream)> {
 }
 
 fn await_start(mut socket: UnixStream) -> Result<Launched, LaunchError> {
-    let reply = read_reply(&mut socket).map_err(|error| {
+    let reply = hear(&mut socket).map_err(|error| {
         // Should it come to life again, it is told to end what nobody waits for any more.
         let kill = Request::Kill { grace_ms: Some(0), author: "creator".to_owned() };
         let _ = socket.write_all(&frame(&kill.encode(1)));
         LaunchError::Silent(error)
     });
-    match reply? {
-        Reply::Started { pid } => Ok(Launched { pid, owner: socket }),
+    Ok(Launched { pid: judge(reply?)?, owner: socket })
+}
+
+/// What the first answer means.
+fn judge(reply: Reply) -> Result<u32, LaunchError> {
+    match reply {
+        Reply::Started { pid } => Ok(pid),
         Reply::NotStarted { stage, errno } => {
             let stage = Stage::from_number(stage).unwrap_or(Stage::Exec);
             Err(StartError { stage, errno }.into())
@@ -146,13 +224,17 @@ fn await_start(mut socket: UnixStream) -> Result<Launched, LaunchError> {
     }
 }
 
-fn read_reply(socket: &mut UnixStream) -> io::Result<Reply> {
+fn hear(socket: &mut UnixStream) -> io::Result<Reply> {
     socket.set_read_timeout(Some(PATIENCE))?;
-    let mut deframer = Deframer::new(MAX_FRAME);
+    let reply = read_reply(socket, &mut Deframer::new(MAX_FRAME))?;
+    socket.set_read_timeout(None)?;
+    Ok(reply)
+}
+
+fn read_reply(socket: &mut UnixStream, deframer: &mut Deframer) -> io::Result<Reply> {
     let mut bytes = [0; 4096];
     loop {
         if let Some(body) = deframer.next_frame().map_err(io::Error::other)? {
-            socket.set_read_timeout(None)?;
             return Reply::decode(body).map(|(_, reply)| reply).map_err(io::Error::other);
         }
         match socket.read(&mut bytes) {

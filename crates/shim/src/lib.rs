@@ -7,6 +7,7 @@
 //! Suggested reading order: [`plan`] → [`launch`] → [`hold`] → [`spawn`] → [`journal`] → [`tree`].
 
 pub mod failpoint;
+pub mod guard;
 pub mod hold;
 pub mod journal;
 pub mod launch;

@@ -1,23 +1,32 @@
 //! The life of a shim process before it holds anything: leave the family, keep nothing, wait for the plan.
 
+use crate::guard;
 use crate::hold::{self, Place};
 use crate::launch;
 use crate::tree::cgroup::Cgroup;
+use std::ffi::OsStr;
 use std::io::IsTerminal;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// Exit codes of a shim. Nobody but its parent's `wait` sees them.
 const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
-const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 
-/// What the `wharf-shim` program does, and its exit code. Also called by programs that serve as their own shim.
-/// `cgroup_parent` is its one argument: where it may make a cgroup.
+/// What the `wharf-shim` program does with its arguments, and its exit code. Also called by programs that serve as their
+/// own shim. There is either one argument, where it may make a cgroup, or those of a guard.
 #[must_use]
-pub fn main(cgroup_parent: Option<&Path>) -> u8 {
-    close_inherited();
+pub fn main(arguments: &[&OsStr]) -> u8 {
+    match arguments {
+        [verb, rest @ ..] if *verb == guard::VERB => guard::main(rest),
+        _ => hold_one(arguments.first().map(Path::new)),
+    }
+}
+
+fn hold_one(cgroup_parent: Option<&Path>) -> u8 {
+    close_range(3, u32::MAX);
     let Some(creator) = creator() else {
         explain();
         return USAGE;
@@ -55,32 +64,44 @@ fn creator() -> Option<UnixStream> {
     }
     let socket = rustix::io::fcntl_dupfd_cloexec(stdin.as_fd(), 3).ok()?;
     // What stays on number 0 would be one more end of the socket, and its closing would never be seen.
-    let null = open_null()?;
+    let null = open_null().ok()?;
     rustix::stdio::dup2_stdin(&null).ok()?;
     Some(socket.into())
 }
 
-fn open_null() -> Option<OwnedFd> {
+pub(crate) fn open_null() -> rustix::io::Result<OwnedFd> {
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-    rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty()).ok()
+    rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty())
 }
 
 #[expect(clippy::print_stderr, reason = "only ever seen by somebody who started the shim by hand")]
-fn explain() {
+pub(crate) fn explain() {
     eprintln!("wharf-shim holds one terminal for wharf and is started by it; try `wharf run -- COMMAND`.");
 }
 
-/// Close-on-exec is the rule, but a program that embeds wharf may have broken it.
-fn close_inherited() {
+/// Close-on-exec is the rule, but a program that embeds wharf may have broken it. Only one descriptor was meant for us.
+pub(crate) fn close_inherited_but(meant: RawFd) {
+    let meant = meant.cast_unsigned();
+    if meant > 3 {
+        close_range(3, meant - 1);
+    }
+    close_range(meant + 1, u32::MAX);
+}
+
+fn close_range(first: u32, last: u32) {
     // SAFETY: this young process has opened nothing itself; the standard descriptors stay.
-    unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, 0u32) };
+    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0u32) };
+}
+
+fn detach() -> rustix::io::Result<()> {
+    leave_family()?;
+    // No directory is kept from being unmounted.
+    rustix::process::chdir(c"/")
 }
 
 /// Out of the session, the process group and the terminal of whoever started this, and into the role of the process
 /// that inherits every orphan of the command.
-fn detach() -> rustix::io::Result<()> {
+pub(crate) fn leave_family() -> rustix::io::Result<()> {
     rustix::process::setsid()?;
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    // No directory is kept from being unmounted.
-    rustix::process::chdir(c"/")
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
 }

@@ -2,7 +2,7 @@
 
 use crate::amount;
 use crate::detach_key::DetachKey;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +14,7 @@ Examples:
   wharf run -d -- ./server             leave it running, print its id
   wharf ls                             what runs and what ran
   wharf logs -f 4k2p                   its output; any unique beginning of an id will do
+  wharf acp -- my-agent                give an agent terminals, in front of it in an editor's settings
 
 Exit codes:
   the command's own, or 128+N if signal N ended it; 124 if a time limit did
@@ -44,6 +45,7 @@ pub(crate) enum Verb {
     Send(Send),
     Attach(Attach),
     Rm(Rm),
+    Acp(Acp),
     Doctor(Doctor),
     Completions(Completions),
 }
@@ -249,6 +251,54 @@ pub(crate) struct Rm {
     pub(crate) ended: bool,
 }
 
+const AFTER_ACP: &str = "\
+Examples:
+  wharf acp -- my-agent --acp                     where an editor's settings name the agent
+  wharf acp --log ~/agent.log -- npx some-agent   with an account of what it ran
+  wharf acp --record casts -- my-agent            and a film of each command: asciinema play casts/*.cast
+
+Put it in front of the agent in your editor's settings. The agent then has terminals whether your editor does or \
+not: real ones that keep every byte, end with everything they started, and are shown in the editor as they run. \
+All other messages pass unchanged. While it runs, `wharf ls` and `wharf logs` show what the agent does.
+It ends when the editor or the agent does, and takes the agent and all its terminals with it; the exit code is the agent's.";
+
+/// Run an agent (ACP) for an editor, and host its terminals
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_ACP, override_usage = "wharf acp [OPTIONS] [--] AGENT [ARGUMENT]...\n       wharf acp [OPTIONS] --conductor")]
+pub(crate) struct Acp {
+    /// Host terminals always, or only if the editor has none of its own
+    #[arg(long, value_name = "WHEN", default_value = "always")]
+    pub(crate) terminals: When,
+    /// Append a record of everything that was run to this file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Record every terminal into this directory, as asciinema casts
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+    /// Be a component of a conductor's chain, which starts the agent itself
+    #[arg(long, conflicts_with = "agent")]
+    pub(crate) conductor: bool,
+    /// The agent and its arguments; no shell reads them
+    #[arg(value_name = "AGENT", trailing_var_arg = true, required_unless_present = "conductor")]
+    pub(crate) agent: Vec<OsString>,
+}
+
+/// Whose terminals the agent gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Always,
+    Missing,
+}
+
+impl From<When> for wharf_acp::Hosting {
+    fn from(when: When) -> Self {
+        match when {
+            When::Always => Self::Always,
+            When::Missing => Self::Missing,
+        }
+    }
+}
+
 /// Tell what this machine offers, and what each missing thing costs
 #[derive(Debug, Args)]
 #[command(
@@ -279,7 +329,12 @@ impl Cli {
             Verb::Wait(args) => args.json,
             Verb::Kill(args) => args.json,
             Verb::Doctor(args) => args.json,
-            Verb::Logs(_) | Verb::Send(_) | Verb::Attach(_) | Verb::Rm(_) | Verb::Completions(_) => false,
+            Verb::Logs(_)
+            | Verb::Send(_)
+            | Verb::Attach(_)
+            | Verb::Rm(_)
+            | Verb::Acp(_)
+            | Verb::Completions(_) => false,
         }
     }
 }

@@ -20,6 +20,7 @@ mod raw_mode;
 mod report;
 mod request;
 mod show;
+mod utc;
 mod verb;
 mod which;
 
@@ -34,7 +35,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let Some(rest) = as_shim(&arguments) {
-        return wharf_shim::main(rest.first().map(Path::new)).into();
+        let rest: Vec<&OsStr> = rest.iter().map(OsString::as_os_str).collect();
+        return wharf_shim::main(&rest).into();
     }
     let cli = Cli::parse_from(arguments);
     let json = cli.wants_json();
@@ -73,6 +75,7 @@ async fn act(verb: Verb) -> Result<exit_code::Code, Failure> {
         Verb::Send(args) => verb::send::run(&args, &Place::here()?).await,
         Verb::Attach(args) => verb::attach::run(&args, &Place::here()?).await,
         Verb::Rm(args) => verb::rm::run(&args, &Place::here()?).await,
+        Verb::Acp(args) => verb::acp::run(&args, &Place::here()?).await,
         Verb::Doctor(args) => verb::doctor::run(&args, &Place::here()?),
         Verb::Completions(args) => verb::completions::run(&args),
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use wharf_core::{Dirs, Holder, Retention, Store};
+use wharf_core::{Dirs, Holder, Retention, Spares, Store};
 
 /// What the surroundings say.
 #[derive(Debug)]
@@ -26,6 +26,11 @@ impl Place {
     /// The store of this place.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
         Ok(Store::open(self.dirs.clone(), self.holder.clone())?)
+    }
+
+    /// The same for a program that creates one terminal after the other: the next is always ready.
+    pub(crate) fn store_for_many(&self) -> Result<Store, Failure> {
+        Ok(Store::open_with(self.dirs.clone(), self.holder.clone(), Spares::One)?)
     }
 
     /// Removes what has been kept long enough. Nobody asked for it, so nobody hears if it fails.

@@ -7,7 +7,7 @@ use crate::json;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 use std::io;
-use wharf_core::{ControlError, CreateError, OpenError, ReadError, Refusal, SpecError};
+use wharf_core::{ControlError, CreateError, GuardError, OpenError, ReadError, Refusal, SpecError};
 
 /// Why something could not be done, and what to do next.
 #[derive(Debug)]
@@ -119,6 +119,21 @@ impl From<CreateError> for Failure {
             "disk_full" => {
                 (exit_code::FAILED, Some("`wharf rm --ended` gives back what ended terminals use"))
             }
+            "no_shim" => (exit_code::FAILED, Some("`wharf doctor` shows which shim is used")),
+            _ => (exit_code::FAILED, None),
+        };
+        Self { word, code, ..Self::new(error.to_string()) }.maybe_hint(hint)
+    }
+}
+
+impl From<GuardError> for Failure {
+    fn from(error: GuardError) -> Self {
+        let word = error.code();
+        let (code, hint) = match word {
+            "not_found" => {
+                (exit_code::NOT_FOUND, Some("is it installed, and in PATH for whoever starts wharf?"))
+            }
+            "not_executable" => (exit_code::NOT_EXECUTABLE, None),
             "no_shim" => (exit_code::FAILED, Some("`wharf doctor` shows which shim is used")),
             _ => (exit_code::FAILED, None),
         };

@@ -8,6 +8,7 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionId;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use wharf_core::{Ended, ReadError, Store, Terminal, TerminalId};
@@ -102,14 +103,19 @@ impl Entry {
         });
         if begun {
             let (entry, host) = (self.clone(), host.clone());
-            tokio::spawn(async move {
+            let task = async move {
                 let done = entry.end(&host).await.map_err(refusal::of_control);
                 host.sessions().gone(&entry.id);
                 if done.is_ok() {
                     host.tell(&Event::Released { session: entry.session.clone(), id: entry.id.clone() });
                 }
                 entry.released.send_replace(Release::Done(done));
-            });
+            };
+            match Handle::try_current() {
+                Ok(runtime) => drop(runtime.spawn(task)),
+                // The runtime is gone: then so is the owner's lease, and the holder ends it.
+                Err(_) => drop(self.released.send_replace(Release::Done(Ok(())))),
+            }
         }
         let mut released = self.released.subscribe();
         async move {

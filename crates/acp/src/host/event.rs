@@ -2,12 +2,20 @@
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionId;
+use std::path::PathBuf;
 use wharf_core::{Ended, Terminal, TerminalId};
 
 /// Something that happened.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
+    /// A session was opened, or its commands start somewhere else from now on.
+    Opened {
+        /// Which.
+        session: SessionId,
+        /// Where its commands start.
+        cwd: PathBuf,
+    },
     /// A command runs. The handle reads everything it prints, also after it was released.
     Created {
         /// Whose it is.

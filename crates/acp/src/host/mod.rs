@@ -10,6 +10,7 @@ mod entry;
 mod environment;
 mod event;
 mod issued;
+mod making;
 mod output;
 mod refusal;
 mod service;
@@ -26,11 +27,13 @@ use agent_client_protocol::v1::schema::{
 };
 use entry::Entry;
 use issued::Issued;
+use making::{Making, Unclaimed};
 use session::Sessions;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::oneshot;
 use wharf_core::{Store, Terminal, TerminalId, unrestricted};
 
 /// Kept for an agent that names no limit.
@@ -59,6 +62,7 @@ struct Shared {
     settings: Settings,
     issued: Issued,
     sessions: Mutex<Sessions>,
+    making: Making,
 }
 
 /// What an embedder decides once.
@@ -94,8 +98,8 @@ impl Host {
     }
 
     fn with(store: Store, settings: Settings) -> Self {
-        let shared = Shared { store, settings, issued: Issued::default(), sessions: Mutex::default() };
-        Self { shared: Arc::new(shared) }
+        let (issued, sessions, making) = (Issued::default(), Mutex::default(), Making::default());
+        Self { shared: Arc::new(Shared { store, settings, issued, sessions, making }) }
     }
 
     /// Changes a setting. A host is set up before it is used: what was opened before is not taken along.
@@ -160,7 +164,9 @@ impl Host {
 
     /// Says that a session exists and where its commands start. Again for the same session: they start there from now on.
     pub fn open_session(&self, id: impl Into<SessionId>, cwd: impl Into<PathBuf>) {
-        self.sessions().open(id.into(), cwd.into());
+        let (session, cwd) = (id.into(), cwd.into());
+        self.sessions().open(session.clone(), cwd.clone());
+        self.tell(&Event::Opened { session, cwd });
     }
 
     /// Whether a session is open.
@@ -179,41 +185,49 @@ impl Host {
     /// Closes every session and opens none any more.
     pub fn end(&self) -> impl Future<Output = ()> + Send + 'static {
         let entries = self.sessions().close_all();
-        self.release_all(entries)
+        let (made, released) = (self.shared.making.over(), self.release_all(entries));
+        async move {
+            released.await;
+            // What was being made finds its session closed, and is taken away before it counts as made.
+            made.await;
+        }
     }
 
-    /// `terminal/create`. If the future is dropped before it is done, nothing runs.
+    /// `terminal/create`. If the future is dropped before it is done, nothing stays of it.
     pub fn create(
         &self,
         request: CreateTerminalRequest,
     ) -> impl Future<Output = Result<CreateTerminalResponse, Error>> + Send + 'static {
         let cwd = self.sessions().cwd(&request.session_id);
+        let making = self.shared.making.begin();
         let host = self.clone();
         async move {
-            let made = match cwd {
-                Ok(cwd) => host.make(&request, cwd).await,
-                Err(error) => Err(error),
-            };
-            made.inspect_err(|error| {
-                host.tell(&Event::Refused {
-                    session: request.session_id.clone(),
-                    command: command::line(&request),
-                    error: error.clone(),
-                });
-            })
+            let (answer, made) = oneshot::channel();
+            // Goes on if nobody waits any more: what is half made must be made to be taken away.
+            tokio::spawn(async move {
+                let made = match cwd {
+                    Ok(cwd) => host.make(&request, cwd).await,
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = &made {
+                    let (session, command) = (request.session_id.clone(), command::line(&request));
+                    host.tell(&Event::Refused { session, command, error: error.clone() });
+                }
+                let _ = answer.send(made.map(|entry| Unclaimed::new(entry, &host)));
+                drop(making);
+            });
+            let made = made.await.map_err(|_| refusal::internal("the terminal could not be made"))?;
+            let entry = made?.claim().ok_or_else(|| refusal::internal("the terminal is gone"))?;
+            Ok(CreateTerminalResponse::new(entry.id().as_str().to_owned()))
         }
     }
 
-    async fn make(
-        &self,
-        request: &CreateTerminalRequest,
-        cwd: PathBuf,
-    ) -> Result<CreateTerminalResponse, Error> {
+    async fn make(&self, request: &CreateTerminalRequest, cwd: PathBuf) -> Result<Arc<Entry>, Error> {
         let settings = &self.shared.settings;
         let spec = command::spec(settings, request, cwd)?;
         let grant = unrestricted(spec).map_err(|error| refusal::of_create(error.into()))?;
         let id = self.shared.issued.issue(&request.session_id).map_err(refusal::of_io)?;
-        let terminal = self.shared.store.create_as(id.clone(), grant).await.map_err(refusal::of_create)?;
+        let terminal = self.shared.store.create_as(id, grant).await.map_err(refusal::of_create)?;
         let limit = request.output_byte_limit.unwrap_or(settings.default_limit).min(settings.max_limit);
         let entry = Arc::new(Entry::new(&terminal, request.session_id.clone(), limit));
         // Told before anybody can ask about it: whoever records it misses nothing.
@@ -224,7 +238,7 @@ impl Host {
             return Err(error);
         }
         entry.track(self);
-        Ok(CreateTerminalResponse::new(id.as_str().to_owned()))
+        Ok(entry)
     }
 
     /// `terminal/output`. Reads files, which takes a few milliseconds at most.
@@ -310,6 +324,12 @@ impl Host {
                 None => Ok(()),
             }
         })
+    }
+
+    /// Takes a terminal away that its agent never heard of. Begins at the call.
+    fn give_up(&self, entry: &Arc<Entry>) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        self.sessions().take(entry.session(), entry.id().as_str());
+        entry.release(self)
     }
 
     fn was_issued(&self, session: &SessionId, id: &str) -> bool {

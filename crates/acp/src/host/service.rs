@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 /// # use wharf_acp::Host;
 /// # use wharf_core::{Dirs, Holder, Store};
 /// # async fn client(agent: impl ConnectTo<Client>) -> Result<(), Box<dyn std::error::Error>> {
-/// let store = Store::open(Dirs::under("/home/me/.local/state/my-editor"), Holder::found())?;
+/// let store = Store::open(Dirs::under("/var/lib/my-editor"), Holder::found())?;
 /// let host = Host::new(store).env(std::env::vars_os());
 /// Client.v1().with_handler(host.service()).connect_with(agent, async |cx| {
 ///     let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(Host::capabilities());

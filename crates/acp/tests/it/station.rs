@@ -2,10 +2,11 @@
 //!
 //! In each the agent's end is spoken by hand, and the same rules hold.
 
-use crate::wire::{Refused, Wire};
+use crate::wire::{Line, Refused, Wire};
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{InitializeRequest, NewSessionRequest};
 use agent_client_protocol::{Builder, ByteStreams, Client};
+use agent_client_protocol_conductor::{ConductorImpl, ProxiesAndAgent};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,29 +15,34 @@ use tokio::io::{ReadHalf, WriteHalf, split};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_util::compat::{Compat, TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
-use wharf_acp::{Event, Host};
+use wharf_acp::{Event, Host, Hosting, Relay, component};
+use wharf_testing::acp_schema::{Author, Direction, Transcript};
 use wharf_testing::leak::MARK;
 use wharf_testing::{Place, guarded};
 
 /// Where the host is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Where {
+pub(crate) enum Where {
     Client,
     Private,
+    Relay,
+    Conductor,
 }
 
-pub const EVERYWHERE: [Where; 2] = [Where::Client, Where::Private];
+pub(crate) const EVERYWHERE: [Where; 4] = [Where::Client, Where::Private, Where::Relay, Where::Conductor];
 
 /// An agent's end of a connection whose other end has terminals, with two sessions open.
-pub struct Station {
-    pub agent: Arc<Wire>,
-    pub host: Host,
+pub(crate) struct Station {
+    pub(crate) agent: Arc<Wire>,
+    /// The client's end, where it is spoken by hand too.
+    pub(crate) client: Option<Arc<Wire>>,
+    pub(crate) host: Host,
     /// The sessions and where their commands start.
-    pub one: String,
-    pub two: String,
-    pub cwd: PathBuf,
+    pub(crate) one: String,
+    pub(crate) two: String,
+    pub(crate) cwd: PathBuf,
     /// What was told of terminals: `created`, `ended`, `released`, `refused`.
-    pub events: Arc<Mutex<Vec<String>>>,
+    pub(crate) events: Arc<Mutex<Vec<String>>>,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
 }
@@ -44,7 +50,7 @@ pub struct Station {
 type Pipe = tokio::io::DuplexStream;
 
 /// A host with what tests need in the environment of its commands.
-pub fn host(place: &Place) -> (Host, Arc<Mutex<Vec<String>>>) {
+pub(crate) fn host(place: &Place) -> (Host, Arc<Mutex<Vec<String>>>) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let told = events.clone();
     let host = Host::new(place.store.clone())
@@ -72,7 +78,7 @@ fn name(event: &Event) -> String {
 }
 
 impl Station {
-    pub async fn open(place: &Place, at: Where) -> Self {
+    pub(crate) async fn open(place: &Place, at: Where) -> Self {
         let (host, events) = host(place);
         let cwd = place.dir().join("project");
         std::fs::create_dir_all(&cwd).unwrap();
@@ -80,15 +86,26 @@ impl Station {
         let (read, write) = split(near);
         let agent = Arc::new(Wire::new(read, write));
         let (stop, stopped) = oneshot::channel();
+        let (near, far_client) = tokio::io::duplex(1 << 20);
+        let (read, write) = split(near);
+        let editor = Arc::new(Wire::new(read, write));
         let serving = match at {
             Where::Client => client(host.clone(), far, cwd.clone(), stopped),
             Where::Private => private(host.clone(), far, cwd.clone()),
+            Where::Relay => relay(host.clone(), far_client, far, stopped),
+            Where::Conductor => conductor(host.clone(), far_client, far),
         };
-        if at == Where::Client {
-            greet(&agent).await;
+        let by_hand = matches!(at, Where::Relay | Where::Conductor);
+        match at {
+            Where::Private => {}
+            Where::Client => greet(&agent).await,
+            Where::Relay | Where::Conductor => {
+                tokio::join!(greet(&agent), introduce(&editor, &cwd));
+            }
         }
         let station = Self {
             agent,
+            client: by_hand.then_some(editor),
             host,
             one: "session-1".to_owned(),
             two: "session-2".to_owned(),
@@ -117,35 +134,35 @@ impl Station {
     }
 
     /// `terminal/create` in a session.
-    pub async fn create(&self, session: &str, mut params: Value) -> Result<String, Refused> {
+    pub(crate) async fn create(&self, session: &str, mut params: Value) -> Result<String, Refused> {
         params["sessionId"] = json!(session);
         let created = self.agent.call("terminal/create", params).await?;
         Ok(created["terminalId"].as_str().unwrap().to_owned())
     }
 
     /// A shell line in the first session.
-    pub async fn start(&self, line: &str) -> String {
+    pub(crate) async fn start(&self, line: &str) -> String {
         self.create(&self.one, json!({"command": line})).await.unwrap()
     }
 
     /// Any of the other methods, in the first session.
-    pub async fn ask(&self, method: &str, terminal: &str) -> Result<Value, Refused> {
+    pub(crate) async fn ask(&self, method: &str, terminal: &str) -> Result<Value, Refused> {
         self.agent.call(&format!("terminal/{method}"), self.about(terminal)).await
     }
 
     /// The parameters of all of them.
-    pub fn about(&self, terminal: &str) -> Value {
+    pub(crate) fn about(&self, terminal: &str) -> Value {
         json!({"sessionId": self.one, "terminalId": terminal})
     }
 
     /// Waits for the end and gives the output.
-    pub async fn finished(&self, terminal: &str) -> Value {
+    pub(crate) async fn finished(&self, terminal: &str) -> Value {
         self.ask("wait_for_exit", terminal).await.unwrap();
         self.ask("output", terminal).await.unwrap()
     }
 
     /// The text of a line that is run to its end and released.
-    pub async fn text_of(&self, params: Value) -> String {
+    pub(crate) async fn text_of(&self, params: Value) -> String {
         let terminal = self.create(&self.one, params).await.unwrap();
         let output = self.finished(&terminal).await;
         self.ask("release", &terminal).await.unwrap();
@@ -153,7 +170,7 @@ impl Station {
     }
 
     /// Polls until the output holds a text.
-    pub async fn until(&self, terminal: &str, text: &str) {
+    pub(crate) async fn until(&self, terminal: &str, text: &str) {
         let found = async {
             loop {
                 let output = self.ask("output", terminal).await.unwrap();
@@ -167,21 +184,46 @@ impl Station {
     }
 
     /// Closes the agent's end and waits until the other end has seen to everything.
-    pub async fn finish(mut self) -> Vec<String> {
-        let seen = self.agent.seen();
+    ///
+    /// Everything that wharf has said is then held against the protocol's schema.
+    pub(crate) async fn finish(mut self) {
         self.agent.close().await;
+        if let Some(client) = &self.client {
+            client.close().await;
+        }
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
         guarded(self.serving).await.unwrap();
         guarded(self.host.end()).await;
-        seen
+        conform(&self.agent.log(), Direction::ToAgent);
+        if let Some(client) = &self.client {
+            conform(&client.log(), Direction::ToClient);
+        }
     }
 }
 
-pub type Bytes = ByteStreams<Compat<WriteHalf<Pipe>>, Compat<ReadHalf<Pipe>>>;
+/// Answers to the agent and updates to the client are ours; the rest is only passed on. What the test itself sends may be
+/// wrong on purpose.
+fn conform(log: &[Line], got: Direction) {
+    let mut transcript = Transcript::new();
+    let sent = if got == Direction::ToAgent { Direction::ToClient } else { Direction::ToAgent };
+    for line in log {
+        match line {
+            Line::Sent(line) => drop(transcript.message(sent, line, Author::Peer)),
+            Line::Got(line) => {
+                let is_ours = line.contains("session/update") || !line.contains("\"method\"");
+                let author = if is_ours { Author::Wharf } else { Author::Peer };
+                let problems = transcript.message(got, line, author);
+                assert!(problems.is_empty(), "{problems:?} in {line}");
+            }
+        }
+    }
+}
 
-pub fn bytes(pipe: Pipe) -> Bytes {
+pub(crate) type Bytes = ByteStreams<Compat<WriteHalf<Pipe>>, Compat<ReadHalf<Pipe>>>;
+
+pub(crate) fn bytes(pipe: Pipe) -> Bytes {
     let (read, write) = split(pipe);
     ByteStreams::new(write.compat_write(), read.compat())
 }
@@ -195,6 +237,34 @@ async fn greet(agent: &Wire) {
         let new = agent.next_of("session/new").await;
         agent.respond(&new, json!({"sessionId": session})).await;
     }
+}
+
+/// The client's side of them, of a client without terminals.
+async fn introduce(client: &Wire, cwd: &Path) {
+    let hello = json!({"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": false}}});
+    client.call("initialize", hello).await.unwrap();
+    for session in ["session-1", "session-2"] {
+        let new = client.call("session/new", json!({"cwd": cwd, "mcpServers": []})).await.unwrap();
+        assert_eq!(new["sessionId"], session);
+    }
+}
+
+/// The byte-exact proxy between two streams.
+fn relay(host: Host, client: Pipe, agent: Pipe, stopped: oneshot::Receiver<()>) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let leave = async {
+            let _ = stopped.await;
+        };
+        Relay::new(host, Hosting::Always).run(split(client), split(agent), leave).await;
+    })
+}
+
+/// The official conductor with wharf's component between the client and the agent.
+fn conductor(host: Host, client: Pipe, agent: Pipe) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let chain = ProxiesAndAgent::new(bytes(agent)).proxy(component(host, Hosting::Always));
+        let _ = ConductorImpl::new_agent("test", chain).run(bytes(client)).await;
+    })
 }
 
 /// A client as its author writes it.

@@ -10,6 +10,7 @@ mod faults;
 mod faults_creator;
 mod faults_disk;
 mod faults_holder;
+mod guard;
 mod input;
 mod kill;
 mod output;

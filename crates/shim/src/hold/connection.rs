@@ -17,8 +17,8 @@ const READ: usize = 16 * 1024;
 
 /// A front end and what it waits for.
 #[derive(Debug)]
-pub(super) struct Connection {
-    pub(super) stream: UnixStream,
+pub(crate) struct Connection {
+    pub(crate) stream: UnixStream,
     deframer: Deframer,
     unsent: Vec<u8>,
     /// What its closing means.
@@ -49,7 +49,7 @@ pub(super) fn has_hung_up(stream: &UnixStream) -> bool {
 }
 
 impl Connection {
-    pub(super) fn new(stream: UnixStream) -> std::io::Result<Self> {
+    pub(crate) fn new(stream: UnixStream) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Self {
             stream,
@@ -83,7 +83,7 @@ impl Connection {
         !self.unsent.is_empty()
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
@@ -94,7 +94,7 @@ impl Connection {
     }
 
     /// Takes what has arrived.
-    pub(super) fn read(&mut self) {
+    pub(crate) fn read(&mut self) {
         let mut bytes = [0; READ];
         match rustix::io::read(&self.stream, &mut bytes) {
             Ok(0) => self.closed = true,
@@ -105,7 +105,7 @@ impl Connection {
     }
 
     /// The next whole request. What cannot be understood is answered, and is the last thing heard.
-    pub(super) fn next_request(&mut self) -> Option<(u32, Request)> {
+    pub(crate) fn next_request(&mut self) -> Option<(u32, Request)> {
         if self.held.is_some() {
             return None;
         }
@@ -125,7 +125,7 @@ impl Connection {
     }
 
     /// Sends an answer, or keeps it until the front end takes it.
-    pub(super) fn send(&mut self, tag: u32, reply: &Reply) {
+    pub(crate) fn send(&mut self, tag: u32, reply: &Reply) {
         self.unsent.extend_from_slice(&frame(&reply.encode(tag)));
         self.flush();
     }

@@ -2,18 +2,18 @@
 
 use super::connection::Connection;
 use super::input::Queue;
-use super::killing::Ladder;
 use super::output::{GATHER, IoKind};
-use super::wait::{Exit, Signals, block_sigpipe};
+use super::wait::{Exit, Signals, block_sigpipe, time_until};
 use crate::failpoint;
 use crate::journal::record::{Cause, End, Record};
 use crate::journal::write::Journal;
 use crate::plan::{Backlog, Plan};
 use crate::spawn::Running;
 use crate::tree::cgroup::Cgroup;
+use crate::tree::ladder::Ladder;
 use crate::tree::{Members, proc};
 use crate::wire::message::Reply;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -336,13 +336,5 @@ impl Holder {
             self.journal.record(Record::Closed { killed: self.killed });
         }
         !self.journal.is_stalled()
-    }
-}
-
-fn time_until(at: Instant) -> Timespec {
-    let left = at.saturating_duration_since(Instant::now());
-    Timespec {
-        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: left.subsec_nanos().into(),
     }
 }

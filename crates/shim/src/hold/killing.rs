@@ -10,41 +10,10 @@ use super::wait::{self, Peek};
 use crate::failpoint;
 use crate::journal::record::{Cause, Record};
 use crate::tree::cgroup::{self, Cgroup};
-use crate::tree::{self, Identity, Members, proc};
+use crate::tree::ladder::{self, Ladder};
+use crate::tree::{Members, proc};
 use rustix::process::{Signal, kill_process, kill_process_group};
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-
-/// The first pause between two rounds of killing, and the longest. Short, because a process that forks and exits
-/// without pause is caught only by looking again at once; growing, because one stuck in the kernel is not.
-const FIRST_PAUSE: Duration = Duration::from_micros(200);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-
-/// Longer than any machine runs.
-const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-
-/// A kill under way.
-#[derive(Debug)]
-pub(super) struct Ladder {
-    /// When asking ends.
-    deadline: Instant,
-    /// Everybody who was alive when it began or was seen since.
-    seen: BTreeSet<Identity>,
-    /// Set once asking has ended: when to kill again, and how long to wait after that.
-    hard: Option<(Instant, Duration)>,
-}
-
-impl Ladder {
-    /// When something is to be done next.
-    pub(super) fn next(&self) -> Instant {
-        self.hard.map_or(self.deadline, |(next, _)| next)
-    }
-
-    /// How many processes it has dealt with.
-    pub(super) fn processes(&self) -> u32 {
-        u32::try_from(self.seen.len()).unwrap_or(u32::MAX)
-    }
-}
 
 impl Holder {
     /// Begins to end the tree, or hurries the kill that is under way.
@@ -53,20 +22,15 @@ impl Holder {
         if self.is_empty() {
             return;
         }
-        // A grace beyond what the clock can say is for ever.
-        let now = Instant::now();
-        let deadline = now.checked_add(grace).unwrap_or(now + FOR_EVER);
         if let Some(ladder) = &mut self.ladder {
-            ladder.deadline = ladder.deadline.min(deadline);
-            return;
+            return ladder.hurry(grace);
         }
         failpoint::hit("kill.before_record");
         self.journal.record(Record::Killing { cause, author: author.clone(), grace });
         if self.exit.is_none() {
             self.why = Some((cause, author));
         }
-        let seen = self.living().iter().map(proc::Process::identity).collect();
-        self.ladder = Some(Ladder { deadline, seen, hard: None });
+        self.ladder = Some(Ladder::new(grace, &self.living()));
         if !grace.is_zero() {
             self.ask();
         }
@@ -97,7 +61,7 @@ impl Holder {
 
     /// Once the command itself is gone during a kill: asks those that its group's signal did not reach.
     pub(super) fn ask_the_rest(&mut self) {
-        if self.alone || self.ladder.as_ref().is_none_or(|ladder| ladder.hard.is_some()) {
+        if self.alone || !self.ladder.as_ref().is_some_and(Ladder::is_asking) {
             return;
         }
         let group = self.pid.as_raw_nonzero().get();
@@ -105,11 +69,7 @@ impl Holder {
     }
 
     fn ask_those(&self, meant: impl Fn(&proc::Process) -> bool) {
-        for process in self.living().iter().filter(|process| meant(process)) {
-            for signal in [Signal::TERM, Signal::CONT] {
-                tree::signal(process, signal);
-            }
-        }
+        ladder::ask(self.living().iter().filter(|process| meant(process)));
     }
 
     /// Goes on with a kill that is under way, as far as can be gone now.
@@ -144,17 +104,10 @@ impl Holder {
         if !self.reaped {
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
-        for process in &living {
-            tree::signal(process, Signal::KILL);
+        ladder::kill(&living);
+        if let Some(ladder) = &mut self.ladder {
+            ladder.struck(&living);
         }
-        let Some(ladder) = &mut self.ladder else { return };
-        let before = ladder.seen.len();
-        ladder.seen.extend(living.iter().map(proc::Process::identity));
-        let pause = match ladder.hard {
-            Some((_, pause)) if ladder.seen.len() == before => (pause * 2).min(LONGEST_PAUSE),
-            _ => FIRST_PAUSE,
-        };
-        ladder.hard = Some((Instant::now() + pause, pause));
     }
 
     fn finish_kill(&mut self) {
@@ -185,7 +138,7 @@ impl Holder {
         }
         // On a thread, whoever was seen as a descendant once cannot be told for one when its parent is gone.
         if let Some(ladder) = self.ladder.as_ref().filter(|_| on_thread) {
-            let seen = ladder.seen.iter().filter_map(|(pid, ticks)| Some((proc::look(*pid)?, *ticks)));
+            let seen = ladder.seen().iter().filter_map(|(pid, ticks)| Some((proc::look(*pid)?, *ticks)));
             living.extend(seen.filter(|(p, ticks)| p.ticks == *ticks && !p.is_zombie()).map(|(p, _)| p));
         }
         living.sort_by_key(|p| p.pid);

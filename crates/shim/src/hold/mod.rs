@@ -3,7 +3,7 @@
 //! One thread, one loop, one owner of all state; nothing here waits for anybody but the kernel. The same code runs as
 //! the `wharf-shim` program and, where that is not installed, on a thread of the embedding program.
 
-mod connection;
+pub(crate) mod connection;
 mod ending;
 mod holder;
 mod input;

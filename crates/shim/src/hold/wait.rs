@@ -1,10 +1,11 @@
 //! Waiting for children and signals: the calls that only the C library's headers know.
 
+use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::process::Pid;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::journal::record::{Lost, Status};
 
@@ -204,4 +205,13 @@ pub(crate) fn hear_of_children() {
 pub(crate) fn ignore_file_size_signal() {
     // SAFETY: ignoring a signal installs no code.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+/// How long a poll may wait for a moment to come.
+pub(crate) fn time_until(at: Instant) -> Timespec {
+    let left = at.saturating_duration_since(Instant::now());
+    Timespec {
+        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: left.subsec_nanos().into(),
+    }
 }

@@ -8,17 +8,13 @@ use super::error::{Stage, StartError};
 use crate::plan::Plan;
 use rustix::io::Errno;
 use rustix::process::Pid;
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// What the child needs, all of it open before the fork.
 pub(super) struct Setup<'a> {
-    pub(super) input: BorrowedFd<'a>,
-    pub(super) output: BorrowedFd<'a>,
-    /// Whether `input` is a terminal to be made its controlling one.
-    pub(super) terminal: bool,
-    pub(super) cwd: BorrowedFd<'a>,
+    pub(super) around: Around<'a>,
     /// The barrier: one byte means go, end of file means that the holder is gone.
     pub(super) wait: BorrowedFd<'a>,
     /// The barrier's other side, which the child must close or it would wait for itself for ever.
@@ -27,17 +23,62 @@ pub(super) struct Setup<'a> {
     pub(super) fail: BorrowedFd<'a>,
 }
 
+/// What the program finds around it.
+pub(super) enum Around<'a> {
+    /// Descriptors and a directory of its own.
+    Made {
+        input: BorrowedFd<'a>,
+        output: BorrowedFd<'a>,
+        /// Whether `input` is a terminal to be made its controlling one.
+        terminal: bool,
+        cwd: BorrowedFd<'a>,
+    },
+    /// The standard descriptors and the directory of this process.
+    Inherited,
+}
+
+/// What the child becomes.
+pub(super) enum Image<'a> {
+    /// Exactly this file, with exactly this environment.
+    File { program: &'a CStr, argv: Vec<*const c_char>, env: Vec<*const c_char> },
+    /// The first argument as `PATH` leads to it, with the environment of this process.
+    Named { argv: Vec<*const c_char> },
+}
+
+impl<'a> Image<'a> {
+    pub(super) fn file(plan: &'a Plan) -> Self {
+        Self::File { program: &plan.program, argv: pointers(&plan.argv), env: pointers(&plan.env) }
+    }
+
+    pub(super) fn named(argv: &'a [CString]) -> Self {
+        Self::Named { argv: pointers(argv) }
+    }
+
+    /// Returns only if it could not be executed.
+    fn execute(&self) -> Errno {
+        match self {
+            // SAFETY: `program`, `argv` and `env` are null-terminated and were made before the fork.
+            Self::File { program, argv, env } => unsafe {
+                libc::execve(program.as_ptr(), argv.as_ptr(), env.as_ptr())
+            },
+            // SAFETY: `argv` is null-terminated, was made before the fork, and begins with a name. Only a guard comes
+            // here, which has one thread: nobody else can be changing the environment that is read.
+            Self::Named { argv } => unsafe { libc::execvp(argv[0], argv.as_ptr()) },
+        };
+        last_errno()
+    }
+}
+
 /// Makes the process and returns in the parent only.
 pub(super) fn fork(
     setup: &Setup<'_>,
-    plan: &Plan,
+    image: &Image<'_>,
     cgroup: Option<BorrowedFd<'_>>,
 ) -> Result<(Pid, OwnedFd), StartError> {
-    let (argv, envp) = (pointers(&plan.argv), pointers(&plan.env));
     let before = block_signals();
     let forked = clone(cgroup);
     if matches!(forked, Ok(None)) {
-        run(setup, &plan.program, &argv, &envp);
+        run(setup, image);
     }
     restore_signals(&before);
     match forked {
@@ -114,13 +155,9 @@ fn last_errno() -> Errno {
 }
 
 /// The child's whole life before the command. Never returns.
-fn run(setup: &Setup<'_>, program: &CString, argv: &[*const c_char], envp: &[*const c_char]) -> ! {
+fn run(setup: &Setup<'_>, image: &Image<'_>) -> ! {
     let (stage, errno) = match enter(setup) {
-        Ok(()) => {
-            // SAFETY: `program`, `argv` and `envp` are null-terminated and were made before the fork.
-            unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
-            (Stage::Exec, last_errno())
-        }
+        Ok(()) => (Stage::Exec, image.execute()),
         Err(failure) => failure,
     };
     let mut report = [0; 5];
@@ -133,24 +170,26 @@ fn run(setup: &Setup<'_>, program: &CString, argv: &[*const c_char], envp: &[*co
 fn enter(setup: &Setup<'_>) -> Result<(), (Stage, Errno)> {
     let at = |stage: Stage| move |errno| (stage, errno);
     rustix::process::setsid().map_err(at(Stage::Session))?;
-    if setup.terminal {
-        rustix::process::ioctl_tiocsctty(setup.input).map_err(at(Stage::Session))?;
+    if let Around::Made { input, terminal: true, .. } = setup.around {
+        rustix::process::ioctl_tiocsctty(input).map_err(at(Stage::Session))?;
     }
     // A command without its holder could be neither heard nor ended, so it goes when the holder does.
     let death = Some(rustix::process::Signal::KILL);
     rustix::process::set_parent_process_death_signal(death).map_err(at(Stage::Session))?;
-    connect(setup).map_err(at(Stage::Descriptors))?;
-    rustix::process::fchdir(setup.cwd).map_err(at(Stage::Cwd))?;
+    if let Around::Made { input, output, cwd, .. } = setup.around {
+        connect(input, output).map_err(at(Stage::Descriptors))?;
+        rustix::process::fchdir(cwd).map_err(at(Stage::Cwd))?;
+    }
+    close_on_exec_from(3).map_err(at(Stage::Descriptors))?;
     reset_signals();
     wait_at_barrier(setup);
     Ok(())
 }
 
-fn connect(setup: &Setup<'_>) -> Result<(), Errno> {
-    rustix::stdio::dup2_stdin(setup.input)?;
-    rustix::stdio::dup2_stdout(setup.output)?;
-    rustix::stdio::dup2_stderr(setup.output)?;
-    close_on_exec_from(3)
+fn connect(input: BorrowedFd<'_>, output: BorrowedFd<'_>) -> Result<(), Errno> {
+    rustix::stdio::dup2_stdin(input)?;
+    rustix::stdio::dup2_stdout(output)?;
+    rustix::stdio::dup2_stderr(output)
 }
 
 fn close_on_exec_from(first: u32) -> Result<(), Errno> {

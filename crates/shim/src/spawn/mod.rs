@@ -10,9 +10,11 @@ pub(crate) mod pty;
 pub use error::{Stage, StartError};
 
 use crate::plan::{Io, PipeInput, Plan};
+use child::{Around, Image};
 use rustix::fs::{Mode, OFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
+use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// The holder's side of a command's input and output.
@@ -38,28 +40,28 @@ pub enum Input {
     Pty,
 }
 
-/// A process that waits at the barrier.
+/// A process that waits at the barrier. `E` is the holder's side of its descriptors; nothing if they are not ours.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct Waiting<E = Ends> {
     /// Its process id.
     pub pid: Pid,
     /// Its handle, valid also after the id has been used anew.
     pub pidfd: OwnedFd,
     /// The holder's side of its descriptors.
-    pub ends: Ends,
+    pub ends: E,
     go: OwnedFd,
     failed: OwnedFd,
 }
 
 /// A process that has executed its program.
 #[derive(Debug)]
-pub struct Running {
+pub struct Running<E = Ends> {
     /// Its process id, which is also its group's and its session's.
     pub pid: Pid,
     /// Its handle.
     pub pidfd: OwnedFd,
     /// The holder's side of its descriptors.
-    pub ends: Ends,
+    pub ends: E,
 }
 
 /// Makes the process. It does not run the command before [`Waiting::let_go`].
@@ -69,24 +71,37 @@ pub fn prepare(
     cgroup: Option<BorrowedFd<'_>>,
 ) -> Result<Waiting, StartError> {
     let (ends, theirs) = connect(plan.io)?;
-    let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
-    let (failed, fail) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
-    let (wait, go, fail) = (high(wait)?, high(go)?, high(fail)?);
     let cwd = high(rustix::io::fcntl_dupfd_cloexec(cwd, FIRST_FREE).map_err(Stage::Descriptors.failed())?)?;
-    let setup = child::Setup {
+    let around = Around::Made {
         input: theirs.input.as_fd(),
         output: theirs.output.as_fd(),
         terminal: matches!(plan.io, Io::Pty(_)),
         cwd: cwd.as_fd(),
-        wait: wait.as_fd(),
-        go: go.as_fd(),
-        fail: fail.as_fd(),
     };
-    let (pid, pidfd) = child::fork(&setup, plan, cgroup)?;
+    fork(around, &Image::file(plan), cgroup, ends)
+}
+
+/// Makes a process that inherits what a command inherits from a shell: standard descriptors, directory, environment.
+/// The first of `argv` is looked up in `PATH`. Only for a process with one thread.
+pub(crate) fn prepare_heir(argv: &[CString]) -> Result<Waiting<()>, StartError> {
+    fork(Around::Inherited, &Image::named(argv), None, ())
+}
+
+fn fork<E>(
+    around: Around<'_>,
+    image: &Image<'_>,
+    cgroup: Option<BorrowedFd<'_>>,
+    ends: E,
+) -> Result<Waiting<E>, StartError> {
+    let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
+    let (failed, fail) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
+    let (wait, go, fail) = (high(wait)?, high(go)?, high(fail)?);
+    let setup = child::Setup { around, wait: wait.as_fd(), go: go.as_fd(), fail: fail.as_fd() };
+    let (pid, pidfd) = child::fork(&setup, image, cgroup)?;
     Ok(Waiting { pid, pidfd, ends, go, failed })
 }
 
-impl Waiting {
+impl<E> Waiting<E> {
     /// Lets it leave without having run anything.
     pub fn abandon(self) {
         drop(self.go);
@@ -94,7 +109,7 @@ impl Waiting {
     }
 
     /// Opens the barrier and waits until the program is executed or has failed to be.
-    pub fn let_go(self) -> Result<Running, StartError> {
+    pub fn let_go(self) -> Result<Running<E>, StartError> {
         let Self { pid, pidfd, ends, go, failed } = self;
         // The process may already have failed and left: then there is nobody to read this.
         let _ = rustix::io::write(&go, &[1]);

@@ -5,6 +5,7 @@
 //! A process is signalled through a handle that was checked after it was opened, never by number.
 
 pub mod cgroup;
+pub(crate) mod ladder;
 pub mod lost;
 pub mod proc;
 

@@ -11,9 +11,11 @@ mod embeds_terminal;
 mod exits_with;
 mod floods;
 mod forks_tree;
+mod guards_program;
 mod holds_output;
 mod ignores_term;
 mod leaves_its_first_thread;
+mod lists_descriptors;
 mod prints_numbered_lines;
 mod reads_terminal;
 mod releases_terminal;
@@ -48,10 +50,12 @@ pub(crate) fn run(name: &str, args: &[String]) -> ExitCode {
         "exits-with" => exits_with::run(args),
         "floods" => floods::run(),
         "forks-tree" => forks_tree::run(args),
+        "guards-program" => guards_program::run(args),
         "holds-output" => holds_output::run(args),
         "ignores-term" => ignores_term::run(),
         "leaves-its-first-thread" => leaves_its_first_thread::run(),
         "leaves-its-first-thread-child" => leaves_its_first_thread::child(),
+        "lists-descriptors" => lists_descriptors::run(),
         "prints-numbered-lines" => prints_numbered_lines::run(args),
         "reads-terminal" => reads_terminal::run(args),
         "releases-terminal" => releases_terminal::run(args),

@@ -1,5 +1,6 @@
 //! One file for each verb of the command line.
 
+pub(crate) mod acp;
 pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod doctor;

@@ -3,6 +3,7 @@
 mod harness;
 mod pty;
 
+mod acp;
 mod attach;
 mod control;
 mod detached;
@@ -12,6 +13,8 @@ mod help;
 mod interrupt;
 mod listing;
 mod logs;
+mod peers;
 mod place;
 mod run;
 mod shim;
+mod shown;

@@ -1,6 +1,7 @@
 //! The program alone is enough: without `wharf-shim` beside it, it serves as its own.
 
 use crate::harness::{Wharf, json};
+use wharf_core::{Guarded, Holder};
 
 #[test]
 fn the_program_alone_is_its_own_shim() {
@@ -28,4 +29,25 @@ fn a_detached_holder_does_not_hold_its_starters_output_open() {
     // `call` reads standard output and standard error to their ends: it would hang if the shim had inherited them.
     let id = wharf.detach(["--", "sleep", "1000"]);
     assert_eq!(json(&wharf.ok(["ls", "--json"]))[0]["id"], id.as_str());
+}
+
+#[test]
+fn a_guard_started_by_hand_explains_itself() {
+    for args in [
+        &["__shim", "guard"][..],
+        &["__shim", "guard", "--", "true"],
+        &["__shim", "guard", "9", "--", "true"],
+    ] {
+        let done = Wharf::new().call(args.iter().copied());
+        assert_eq!(done.code, Some(2), "{args:?}");
+        assert!(done.err.contains("wharf run"), "{}", done.err);
+    }
+}
+
+#[tokio::test]
+async fn the_program_alone_is_its_own_guard() {
+    // The name it is called by says what it is to be.
+    let itself = Holder::Process(env!("CARGO_BIN_EXE_wharf").into());
+    let mut program = Guarded::start(&itself, "sh", ["-c", "exit 9"]).await.unwrap();
+    assert_eq!(program.wait().await.unwrap(), 9);
 }

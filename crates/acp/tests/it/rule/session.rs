@@ -53,7 +53,7 @@ async fn closing_a_session_ends_its_terminals_and_no_others() {
         guarded(station.host.close_session(&SessionId::new(station.one.clone()))).await;
         assert_eq!(wait.answer().await.unwrap(), json!({"signal": "SIGTERM"}));
         let left: Vec<_> = place.store.ids().unwrap().iter().map(ToString::to_string).collect();
-        assert_eq!(left, [stays.clone()], "{at:?}");
+        assert_eq!(left, std::slice::from_ref(&stays), "{at:?}");
         assert_eq!(station.create(&station.one, json!({"command": "true"})).await.unwrap_err().code, -32002);
         assert_eq!(station.ask("output", &goes).await.unwrap_err().code, -32002);
         assert_eq!(station.ask("release", &goes).await.unwrap(), json!({}), "late, and no mistake");

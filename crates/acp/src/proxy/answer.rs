@@ -1,0 +1,168 @@
+//! The agent's terminal requests: each is given to the host and answered by itself, in whatever order they are done.
+//!
+//! Whoever asks is answered exactly once, with the id as it was written. What the host does for a request begins here and
+//! now, so that requests take effect in the order in which they came; only waiting happens aside. Knows no sessions and no
+//! client.
+
+use super::envelope::{Id, Key};
+use super::outbox::{Bytes, Sender};
+use crate::host::Host;
+use agent_client_protocol::{Error, ErrorCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// Requests of one agent that may be open. Hundreds are pending waits; thousands are a mistake.
+const MOST: usize = 4096;
+
+/// One of the five.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Create,
+    Output,
+    Wait,
+    Kill,
+    Release,
+}
+
+impl Method {
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Some(match name.strip_prefix("terminal/")? {
+            "create" => Self::Create,
+            "output" => Self::Output,
+            "wait_for_exit" => Self::Wait,
+            "kill" => Self::Kill,
+            "release" => Self::Release,
+            _ => return None,
+        })
+    }
+}
+
+/// The requests that are open.
+pub(crate) struct Answers {
+    host: Host,
+    to_agent: Sender<Bytes>,
+    open: HashMap<Key, Open>,
+    tasks: JoinSet<(Key, u64)>,
+    /// An agent may use an id twice; then only the later can be cancelled.
+    count: u64,
+}
+
+struct Open {
+    number: u64,
+    cancel: oneshot::Sender<()>,
+}
+
+impl Answers {
+    pub(crate) fn new(host: Host, to_agent: Sender<Bytes>) -> Self {
+        Self { host, to_agent, open: HashMap::new(), tasks: JoinSet::new(), count: 0 }
+    }
+
+    /// Deals with a request. Waits only for an agent that does not read its answers.
+    pub(crate) async fn request(&mut self, method: Method, id: Id<'_>, params: Option<&RawValue>) {
+        if self.tasks.len() >= MOST {
+            return self
+                .refuse(id, Error::new(ErrorCode::INTERNAL_ERROR, "too many terminal requests are open"))
+                .await;
+        }
+        let host = self.host.clone();
+        let begun = match method {
+            Method::Output => return self.output(id, params).await,
+            Method::Create => read(params).map(|request| self.begin(id, host.create(request))),
+            Method::Wait => read(params).map(|request| self.begin(id, host.wait_for_exit(&request))),
+            Method::Kill => read(params).map(|request| self.begin(id, host.kill(&request))),
+            Method::Release => read(params).map(|request| self.begin(id, host.release(&request))),
+        };
+        if let Err(error) = begun {
+            self.refuse(id, error).await;
+        }
+    }
+
+    /// Gives up waiting for a request; whether there was one.
+    pub(crate) fn cancel(&mut self, key: &Key) -> bool {
+        let Some(open) = self.open.remove(key) else { return false };
+        // If it is just being answered, that is the answer.
+        let _ = open.cancel.send(());
+        true
+    }
+
+    /// Waits until one is answered, and forgets it; for ever if none is open.
+    pub(crate) async fn answered(&mut self) {
+        match self.tasks.join_next().await {
+            Some(Ok((key, number))) => {
+                if self.open.get(&key).is_some_and(|open| open.number == number) {
+                    self.open.remove(&key);
+                }
+            }
+            Some(Err(_)) => {}
+            None => std::future::pending().await,
+        }
+    }
+
+    fn begin<T: Serialize + Send + 'static>(
+        &mut self,
+        id: Id<'_>,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) {
+        let (key, text, to_agent) = (id.key(), Box::<str>::from(id.text()), self.to_agent.clone());
+        self.count += 1;
+        let number = self.count;
+        let (cancel, cancelled) = oneshot::channel();
+        self.open.insert(key.clone(), Open { number, cancel });
+        self.tasks.spawn(async move {
+            let result = tokio::select! {
+                biased;
+                result = work => result,
+                Ok(()) = cancelled => Err(Error::request_cancelled()),
+            };
+            let _ = to_agent.send(Bytes::Whole(answer(&text, &result, 0))).await;
+            (key, number)
+        });
+    }
+
+    /// Answered on the spot: what was asked before must not be overtaken by a release.
+    async fn output(&self, id: Id<'_>, params: Option<&RawValue>) {
+        let result = read(params).and_then(|request| self.host.output(&request));
+        let expected = result.as_ref().map_or(0, |answer| answer.output.len());
+        let _ = self.to_agent.send(Bytes::Whole(answer(id.text(), &result, expected))).await;
+    }
+
+    async fn refuse(&self, id: Id<'_>, error: Error) {
+        let _ = self.to_agent.send(Bytes::Whole(answer(id.text(), &Err::<(), _>(error), 0))).await;
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, Error> {
+    let invalid = |why: String| Error::new(ErrorCode::INVALID_PARAMS, why);
+    let params = params.ok_or_else(|| invalid("the parameters are missing".to_owned()))?;
+    serde_json::from_str(params.get()).map_err(|error| invalid(format!("the parameters are wrong: {error}")))
+}
+
+/// The line of an answer. Written straight into what goes out, since it may be megabytes.
+fn answer<T: Serialize>(id: &str, result: &Result<T, Error>, expected: usize) -> Vec<u8> {
+    // Most output has a newline here and there that takes one byte more.
+    let mut line = Vec::with_capacity(expected + expected / 16 + 256);
+    line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    line.extend_from_slice(id.as_bytes());
+    let start = line.len();
+    let written = match result {
+        Ok(result) => {
+            line.extend_from_slice(br#","result":"#);
+            serde_json::to_writer(&mut line, result)
+        }
+        Err(error) => {
+            line.extend_from_slice(br#","error":"#);
+            serde_json::to_writer(&mut line, error)
+        }
+    };
+    if written.is_err() {
+        // Only a type whose own serialisation fails gets here; the protocol has none.
+        line.truncate(start);
+        line.extend_from_slice(br#","error":{"code":-32603,"message":"Internal error"}"#);
+    }
+    line.extend_from_slice(b"}\n");
+    line
+}
