@@ -10,6 +10,7 @@ use wharf_core::Size;
 
 const AFTER: &str = "\
 Examples:
+  wharf demo                           see it work, without an agent of your own
   wharf run -- cargo test              run it here, exit with its status
   wharf run -d -- ./server             leave it running, print its id
   wharf ls                             what runs and what ran
@@ -46,6 +47,10 @@ pub(crate) enum Verb {
     Attach(Attach),
     Rm(Rm),
     Acp(Acp),
+    Demo(Demo),
+    /// The agent of `wharf demo`
+    #[command(name = "__demo-agent", hide = true)]
+    DemoAgent,
     Doctor(Doctor),
     Completions(Completions),
 }
@@ -299,6 +304,19 @@ impl From<When> for wharf_acp::Hosting {
     }
 }
 
+const AFTER_DEMO: &str = "\
+Example:
+  wharf demo
+
+An agent that is part of this program runs five commands: a build, tests that fail, a server that has to be ended with \
+its children, a flood, and a crash. They run for real, and so does everything between you and them. \
+It takes about ten seconds and exits with 0 if nothing is left behind.";
+
+/// See it work: an example agent through `wharf acp`
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_DEMO)]
+pub(crate) struct Demo {}
+
 /// Tell what this machine offers, and what each missing thing costs
 #[derive(Debug, Args)]
 #[command(
@@ -329,7 +347,9 @@ impl Cli {
             Verb::Wait(args) => args.json,
             Verb::Kill(args) => args.json,
             Verb::Doctor(args) => args.json,
-            Verb::Logs(_)
+            Verb::Demo(_)
+            | Verb::DemoAgent
+            | Verb::Logs(_)
             | Verb::Send(_)
             | Verb::Attach(_)
             | Verb::Rm(_)

@@ -75,6 +75,8 @@ async fn act(verb: Verb) -> Result<exit_code::Code, Failure> {
         Verb::Send(args) => verb::send::run(&args, &Place::here()?).await,
         Verb::Attach(args) => verb::attach::run(&args, &Place::here()?).await,
         Verb::Rm(args) => verb::rm::run(&args, &Place::here()?).await,
+        Verb::Demo(_) => verb::demo::run().await,
+        Verb::DemoAgent => verb::demo::agent::run().await,
         Verb::Acp(args) => verb::acp::run(&args, &Place::here()?).await,
         Verb::Doctor(args) => verb::doctor::run(&args, &Place::here()?),
         Verb::Completions(args) => verb::completions::run(&args),

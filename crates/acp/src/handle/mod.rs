@@ -45,6 +45,7 @@ use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{ClientCapabilities, SessionId, SessionNotification, SessionUpdate};
 use backend::Backend;
 use local::Local;
+use serde_json::value::to_raw_value;
 use std::future::Future;
 use std::path::PathBuf;
 
@@ -62,8 +63,8 @@ impl Terminals {
     #[must_use]
     pub fn new(connection: ConnectionTo<Client>, client: &ClientCapabilities) -> Self {
         let backend = if client.terminal { Backend::Client(connection.clone()) } else { Backend::Nowhere };
-        let announced = |meta: &serde_json::Map<_, _>| meta.get("terminal_output") == Some(&true.into());
-        let shows = if client.meta.as_ref().is_some_and(announced) { Shows::Meta } else { Shows::Text };
+        // A client that cannot be read in this way announced nothing that this understands.
+        let shows = Shows::of(to_raw_value(client).ok().as_deref());
         Self { connection, shows, backend }
     }
 

@@ -1,6 +1,12 @@
 //! wharf-acp as its users meet it: real processes, real connections, messages as they are on the wire.
 #![cfg(test)]
 
+mod examples;
+mod handle;
+mod handle_follow;
+mod handle_local;
+mod handle_report;
+mod pair;
 mod relay;
 mod rule;
 mod station;

@@ -187,8 +187,11 @@ async fn whoever_is_left_with_its_output_closed_is_counted_and_ended_well_before
 #[tokio::test]
 async fn whoever_cannot_be_told_for_one_of_ours_does_not_keep_a_terminal_that_was_killed() {
     let place = Place::thread();
-    let line = "env -i /bin/sleep 60 & echo process $! .";
-    let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", line]);
+    // The command ends when the stranger is one: before its environment is cleared, it is one of ours.
+    let gate = place.dir().join("gate");
+    let stranger = "echo process $$ .; : >$0; exec /bin/sleep 60";
+    let line = format!("mkfifo {0}; env -i /bin/sh -c '{stranger}' {0} & read x <{0}", gate.display());
+    let command = embedding(&place, "embeds-terminal", &["/bin/sh", "-c", &line]);
     let Some((program, terminal)) = embedded(&place, without_cgroups(&command)) else { return };
     let said = String::from_utf8(until(&terminal, " .\n").await).unwrap();
     let stranger = said.split(' ').nth(1).and_then(|pid| Pid::from_raw(pid.parse().ok()?)).unwrap();

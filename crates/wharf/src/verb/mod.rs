@@ -3,6 +3,7 @@
 pub(crate) mod acp;
 pub(crate) mod attach;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod kill;
 pub(crate) mod logs;

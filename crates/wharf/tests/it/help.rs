@@ -9,7 +9,8 @@ use std::path::Path;
 fn the_whole_help_is_as_reviewed() {
     let wharf = Wharf::new();
     let mut help = wharf.ok(["--help"]);
-    for verb in ["run", "ls", "logs", "wait", "kill", "send", "attach", "rm", "acp", "doctor", "completions"]
+    for verb in
+        ["run", "ls", "logs", "wait", "kill", "send", "attach", "rm", "acp", "demo", "doctor", "completions"]
     {
         help += &format!("\n{}\n$ wharf {verb} --help\n\n{}", "=".repeat(80), wharf.ok([verb, "--help"]));
     }

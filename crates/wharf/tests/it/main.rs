@@ -6,6 +6,7 @@ mod pty;
 mod acp;
 mod attach;
 mod control;
+mod demo;
 mod detached;
 mod doctor;
 mod ending;

@@ -1,0 +1,115 @@
+//! Following a command's output over a protocol that does not push it.
+
+use crate::pair::{Announces, connect, host, session};
+use agent_client_protocol::Client;
+use agent_client_protocol::v1::ConnectionTo;
+use std::time::{Duration, Instant};
+use wharf_acp::{Exit, Follow, Host, Terminals};
+use wharf_testing::{Place, guarded, until};
+
+async fn with_terminals(place: &Place, host: &Host, agent: impl AsyncFnOnce(Terminals)) {
+    let body =
+        async |cx: ConnectionTo<Client>, capabilities, _| agent(Terminals::new(cx, &capabilities)).await;
+    guarded(connect(host, Announces::Terminals, place.dir(), body)).await;
+}
+
+/// All pieces, as one text and as they came.
+async fn all(mut follow: Follow<'_>) -> (String, Vec<wharf_acp::Piece>, Option<Exit>) {
+    let mut pieces = Vec::new();
+    while let Some(piece) = follow.next().await.unwrap() {
+        pieces.push(piece);
+    }
+    let text = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    (text, pieces, follow.exit().cloned())
+}
+
+#[tokio::test]
+async fn output_comes_while_the_command_runs_and_nothing_comes_twice() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        // Goes on when it is told that its first line was seen.
+        let go = place.dir().join("go");
+        let line = format!("mkfifo {0}; echo first; read x <{0}; printf 'é€😀\\nlast'", go.display());
+        let terminal = terminals.command(&session(), line).start().await.unwrap();
+        let mut follow = terminal.follow().every(Duration::from_millis(10));
+        let first = follow.next().await.unwrap().unwrap();
+        assert_eq!((first.text.as_str(), first.missed), ("first\n", false));
+        assert_eq!(follow.exit(), None);
+        tokio::task::spawn_blocking(move || std::fs::write(go, "on\n")).await.unwrap().unwrap();
+        let (text, pieces, exit) = all(follow).await;
+        assert_eq!(text, "é€😀\nlast");
+        assert!(pieces.iter().all(|piece| !piece.missed));
+        assert_eq!(exit, Some(Exit::Code(0)));
+    })
+    .await;
+    place.check().await;
+}
+
+#[tokio::test]
+async fn the_end_is_told_at_once_however_seldom_output_is_asked_for() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        let terminal = terminals.command(&session(), "sleep 0.2; echo done; exit 4").start().await.unwrap();
+        let begun = Instant::now();
+        let (text, _, exit) = all(terminal.follow().every(Duration::from_secs(100))).await;
+        assert_eq!((text.as_str(), exit), ("done\n", Some(Exit::Code(4))));
+        assert!(begun.elapsed() < Duration::from_secs(15));
+    })
+    .await;
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_window_that_moves_over_the_output_gives_every_character_once() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        // Lines of two-byte characters in a window of odd size: every cut is in the middle of something.
+        let next = place.dir().join("next");
+        let fifo = next.display();
+        let line = format!(
+            "mkfifo {fifo}; exec 3<>{fifo}; for i in $(seq 1000 1020); do echo \"ééé $i\"; read x <&3; done"
+        );
+        let terminal = terminals.command(&session(), line).output_byte_limit(61).start().await.unwrap();
+        let real = host.terminal(&session(), &terminal.id().0).unwrap();
+        let mut follow = terminal.follow().every(Duration::from_millis(1));
+        let mut text = String::new();
+        for i in 1000..=1020 {
+            until(&real, &i.to_string()).await;
+            while !text.contains(&i.to_string()) {
+                let piece = follow.next().await.unwrap().unwrap();
+                assert!(!piece.missed, "{piece:?} after {text:?}");
+                text += &piece.text;
+            }
+            let next = next.clone();
+            tokio::task::spawn_blocking(move || std::fs::write(next, "\n")).await.unwrap().unwrap();
+        }
+        while let Some(piece) = follow.next().await.unwrap() {
+            text += &piece.text;
+        }
+        let expected: String = (1000..=1020).map(|i| format!("ééé {i}\n")).collect();
+        assert_eq!(text, expected);
+    })
+    .await;
+    place.check().await;
+}
+
+#[tokio::test]
+async fn what_the_client_dropped_is_said_to_be_missing() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        let line = "seq 100000 199999";
+        let terminal = terminals.command(&session(), line).output_byte_limit(100).start().await.unwrap();
+        terminal.wait_for_exit().await.unwrap();
+        let (text, pieces, exit) = all(terminal.follow()).await;
+        assert_eq!(pieces.len(), 1);
+        assert!(pieces[0].missed);
+        assert!(text.ends_with("199998\n199999\n") && text.len() <= 100, "{text:?}");
+        assert_eq!(exit, Some(Exit::Code(0)));
+    })
+    .await;
+    place.check().await;
+}
