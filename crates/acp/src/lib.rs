@@ -1,4 +1,18 @@
-//! ACP terminals on wharf's terminals.
+//! ACP terminals on wharf's terminals: for clients, for agents, and for whoever stands between them.
+//!
+//! - A **client** gives its agent terminals with a [`Host`]: make one, add [`Host::service`] to the connection, announce
+//!   [`Host::capabilities`], and say which sessions there are. See [`TerminalService`] for the whole of it.
+//! - An **agent** runs commands in its client's terminals with [`Terminals`]: a [`Command`] is started, waited for with a
+//!   time limit, shown in a tool call, and released by itself.
+//! - **Between** the two, a [`Relay`] hosts the terminals of an agent whose client has none and passes everything else byte
+//!   for byte; [`component`] does so in a conductor's chain. `wharf acp` is the relay as a program.
+//!
+//! Commands are [`wharf_core`] terminals: every byte they print is on disk before anyone hears of it, a kill ends the whole
+//! tree, and the end is exactly one of exit code, signal or *not known*.
+//!
+//! What an agent may rely on, of any of them: a command without arguments is a line for a shell, with arguments it is
+//! executed as it is; standard input is at its end; nothing waits for a pager, an editor or a password; output is cut at its
+//! beginning, between characters; after a wait or a kill was answered, the output is complete.
 
 #![forbid(unsafe_code)]
 

@@ -99,6 +99,10 @@ pub(crate) struct Listed {
     command: Vec<String>,
     shell: bool,
     cwd: String,
+    /// Who asked for it: `wharf run`, or an agent.
+    origin: String,
+    /// The agent's session, if it was an agent.
+    session: Option<String>,
 }
 
 impl Listed {
@@ -132,6 +136,8 @@ impl Listed {
             command: meta.command.clone(),
             shell: meta.shell,
             cwd: meta.cwd.to_string_lossy().into_owned(),
+            origin: meta.origin.clone(),
+            session: meta.session.clone(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! An agent embeds a terminal in a tool call by an id that the client has never heard of. So the agent's messages are
 //! translated on their way: either by the `_meta` convention, for clients that announced it, or to text that grows. What
 //! is not ours passes byte for byte. Who carries messages is not known here, and nothing waits: the owner of a
-//! [`Display`] calls [`Display::catch_up`] when a [`watch`]er says so.
+//! [`Display`] calls [`Display::catch_up`] when a [`watch()`]er says so.
 //!
 //! Text content replaces what was there, so each growth says the tool call's whole content again; with `_meta` output is
 //! appended. Either way a command that prints without end costs a bounded amount for each message.

@@ -1,6 +1,6 @@
 //! Between a client and an agent: everything passes, and the terminals are ours.
 //!
-//! [`Relay`] stands between two byte streams and changes nothing it does not have to; [`component`] does the same in a
+//! [`Relay`] stands between two byte streams and changes nothing it does not have to; [`component()`] does the same in a
 //! conductor's chain.
 
 mod answer;

@@ -16,6 +16,9 @@ const RECENT: usize = 10;
 /// A column is as wide as what is in it, and the command gets the rest of the window, at least this much.
 const LEAST_COMMAND: usize = 20;
 
+/// An agent's name in the listing at most.
+const MOST_ORIGIN: usize = 20;
+
 struct Seen {
     id: TerminalId,
     state: Result<(Terminal, Look), ReadError>,
@@ -82,14 +85,13 @@ impl Seen {
     }
 
     /// Its cells, and the colour of its state.
-    fn row(&self, now: Duration) -> (Style, [String; 6]) {
+    fn row(&self, now: Duration) -> (Style, [String; 7]) {
         let id = self.id.short().to_owned();
         let (terminal, look) = match &self.state {
             Ok(both) => both,
             Err(error) => {
-                let empty = String::new();
-                let cells =
-                    [id, "unreadable".to_owned(), empty.clone(), empty.clone(), empty, error.to_string()];
+                let [age, time, bytes, from] = [const { String::new() }; 4];
+                let cells = [id, "unreadable".to_owned(), age, time, bytes, from, error.to_string()];
                 return (AnsiColor::Red.on_default(), cells);
             }
         };
@@ -106,8 +108,10 @@ impl Seen {
             Phase::Ended(ended) => (style_of(ended), state_of(ended, look), time_of(ended)),
             Phase::NotStarted => (AnsiColor::Red.on_default(), "not started".to_owned(), String::new()),
         };
-        let command = terminal.meta().command_line();
-        (style, [id, state, show::duration(whole_seconds(age)), time, show::size(look.end), command])
+        let meta = terminal.meta();
+        let from = show::one_line(&meta.origin, MOST_ORIGIN);
+        let age = show::duration(whole_seconds(age));
+        (style, [id, state, age, time, show::size(look.end), from, meta.command_line()])
     }
 }
 
@@ -134,21 +138,21 @@ fn whole_seconds(d: Duration) -> Duration {
 
 fn table(seen: &[Seen]) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let head = ["ID", "STATE", "AGE", "TIME", "BYTES", "COMMAND"].map(str::to_owned);
+    let head = ["ID", "STATE", "AGE", "TIME", "BYTES", "FROM", "COMMAND"].map(str::to_owned);
     let mut rows = vec![(Style::new().bold(), head)];
     rows.extend(seen.iter().map(|seen| seen.row(now)));
     let width = |column: usize| rows.iter().map(|(_, row)| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
+    let widths: [usize; 6] = std::array::from_fn(width);
     let used: usize = widths.iter().map(|width| width + 2).sum();
     let command = interact::window()
         .map_or(usize::MAX - 1, |w| usize::from(w.cols).saturating_sub(used).max(LEAST_COMMAND));
-    let [w_id, w_state, w_age, w_time, w_bytes] = widths;
+    let [w_id, w_state, w_age, w_time, w_bytes, w_from] = widths;
     let mut text = String::new();
-    for (at, (style, [id, state, age, time, bytes, line])) in rows.iter().enumerate() {
+    for (at, (style, [id, state, age, time, bytes, from, line])) in rows.iter().enumerate() {
         let line = show::one_line(line, command);
         let whole = if at == 0 { *style } else { Style::new() };
         text += &format!(
-            "{whole}{id:w_id$}  {style}{state:w_state$}{style:#}{whole}  {age:>w_age$}  {time:>w_time$}  {bytes:>w_bytes$}  {line}{whole:#}\n"
+            "{whole}{id:w_id$}  {style}{state:w_state$}{style:#}{whole}  {age:>w_age$}  {time:>w_time$}  {bytes:>w_bytes$}  {from:w_from$}  {line}{whole:#}\n"
         );
     }
     text

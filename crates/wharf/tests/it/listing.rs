@@ -31,6 +31,7 @@ fn a_listing_is_an_array_of_records() {
     );
     assert_eq!((&record["alive"], &record["shell"]), (&json("false"), &json("true")));
     assert_eq!(record["command"], json("[\"echo hi; exit 3\"]"));
+    assert_eq!((&record["origin"], &record["session"]), (&json("\"wharf run\""), &json("null")));
 }
 
 #[test]
