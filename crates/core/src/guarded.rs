@@ -5,6 +5,7 @@
 
 use crate::error::limit_or;
 use crate::store::Holder;
+use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -19,6 +20,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 use wharf_shim::launch::{self, LaunchError, Lease};
 use wharf_shim::spawn::{Stage, StartError};
+
+/// What its input takes at once. A large message then wakes it once or twice, and not for every 64 KiB.
+const PIPE: usize = 1 << 20;
 
 /// A program that could not be started. Nothing of it has run.
 #[derive(Debug, thiserror::Error)]
@@ -186,7 +190,12 @@ impl Drop for Guarded {
 
 fn spawn(mut command: std::process::Command) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    Command::from(command).spawn()
+    let child = Command::from(command).spawn()?;
+    if let Some(stdin) = &child.stdin {
+        // Refused to a user who has many large pipes already; then it takes more steps, that is all.
+        let _ = fcntl_setpipe_size(stdin, PIPE);
+    }
+    Ok(child)
 }
 
 /// The child's group, while its number is surely its own.

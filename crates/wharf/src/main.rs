@@ -7,6 +7,7 @@ mod asked;
 mod cli;
 mod detach_key;
 mod exit_code;
+mod hang_up;
 mod harmless;
 mod interact;
 mod json;

@@ -147,6 +147,11 @@ struct Found {
 }
 
 impl<L: Lookup> Display<L> {
+    /// Whether a terminal is shown whose end has not been.
+    pub(crate) fn is_live(&self) -> bool {
+        !self.live.is_empty()
+    }
+
     /// For a client that shows terminals in that way and has been shown none.
     pub(crate) fn new(lookup: L, shows: Shows) -> Self {
         Self {

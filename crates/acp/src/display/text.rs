@@ -86,8 +86,9 @@ enum State {
     Csi(Parameter),
     /// In the payload of an OSC, which ends with the line at the latest: else one that is never closed hides the rest.
     Title,
-    /// In the payload of a DCS, SOS, PM or APC, which may have several lines.
-    Payload,
+    /// In the payload of a DCS, SOS, PM or APC, which may have several lines; so many of them so far. One that is never
+    /// closed is given up, or it would hide the rest too.
+    Payload(usize),
 }
 
 /// The first parameter of a control sequence; with anything but digits before the final character it is none.
@@ -96,6 +97,9 @@ enum Parameter {
     Number(usize),
     Other,
 }
+
+/// Lines of a payload. Pictures come in one.
+const MOST_LINES: usize = 3;
 
 const ESC: char = '\u{1b}';
 const BEL: char = '\u{7}';
@@ -111,13 +115,16 @@ impl State {
             (Self::Text, '\u{9b}') | (Self::Escape, '[') => Self::Csi(Parameter::Number(0)),
             (Self::Text, '\u{9d}') | (Self::Escape, ']') => Self::Title,
             (Self::Text, '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}')
-            | (Self::Escape, 'P' | 'X' | '^' | '_') => Self::Payload,
-            (Self::Title | Self::Payload, BEL | ST) => Self::Text,
+            | (Self::Escape, 'P' | 'X' | '^' | '_') => Self::Payload(0),
+            (Self::Title | Self::Payload(_), BEL | ST) => Self::Text,
             (Self::Title, '\n') | (Self::Text, _) => {
                 page.take(c);
                 Self::Text
             }
-            (state @ (Self::Title | Self::Payload), _) => state,
+            (Self::Title, _) => Self::Title,
+            (Self::Payload(MOST_LINES), '\n') => Self::Text.take(c, page),
+            (Self::Payload(lines), '\n') => Self::Payload(lines + 1),
+            (Self::Payload(lines), _) => Self::Payload(lines),
             (Self::Escape, ' '..='/') => Self::Escape,
             (Self::Escape, '0'..='~') => Self::Text,
             (Self::Csi(parameter), ' '..='?') => Self::Csi(parameter.take(c)),
@@ -221,6 +228,7 @@ mod tests {
             ("\x1b]0;title\x07text\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "textlink"),
             ("\x1b]0;never closed\nnext", "\nnext"),
             ("\x1bPsixel\nmore\x1b\\after", "after"),
+            ("\x1bPnever\n1\n2\n3\nclosed", "\nclosed"),
             ("\x1b(Bcharset\x1b=keys\x1b7", "charsetkeys"),
             ("\u{9b}31mC1\u{9d}t\u{9c}x", "C1x"),
             ("bell\x07 null\0 del\x7f", "bell null del"),

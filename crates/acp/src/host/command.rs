@@ -3,6 +3,8 @@
 use super::{Settings, environment, refusal};
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::CreateTerminalRequest;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use wharf_core::Spec;
@@ -22,7 +24,11 @@ pub(super) fn spec(
     let spec = if !request.args.is_empty() {
         Spec::argv(&request.command, &request.args)
     } else if names_a_program(&request.command, &cwd) {
-        Spec::argv(&request.command, [""; 0])
+        if is_bare_script(&cwd.join(&request.command)) {
+            Spec::argv(shell(settings), [&request.command])
+        } else {
+            Spec::argv(&request.command, [""; 0])
+        }
     } else {
         Spec::shell_line(shell(settings), &request.command)
     };
@@ -40,6 +46,13 @@ fn names_a_program(command: &str, cwd: &Path) -> bool {
         std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
     };
     command.contains('/') && is_program(&cwd.join(command))
+}
+
+/// Text that does not say what reads it: the kernel refuses it, and every shell reads it itself.
+fn is_bare_script(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(128).read_to_end(&mut start));
+    read.is_ok() && !start.starts_with(b"#!") && !start.contains(&0)
 }
 
 /// Bash if there is one, because that is what lines are written for; else what every system has.

@@ -3,7 +3,7 @@
 //! Agents forget terminals. A handle has descriptors, so one that was kept for each would use them up; once a terminal has
 //! ended, its journal is opened when somebody asks.
 
-use super::{AUTHOR, Event, Host, refusal};
+use super::{Event, Host, refusal};
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionId;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use wharf_core::{Ended, ReadError, Store, Terminal, TerminalId};
+use wharf_core::{ControlError, Ended, ReadError, Store, Terminal, TerminalId};
 
 pub(super) struct Entry {
     id: TerminalId,
@@ -65,6 +65,10 @@ impl Entry {
         live.map_or_else(|| store.get(&self.id), Ok)
     }
 
+    fn is_live(&self) -> bool {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Lets go of the handle when the terminal has ended. The task holds neither the host nor the entry, so that dropping
     /// them is enough to end everything.
     pub(super) fn track(self: &Arc<Self>, host: &Host) {
@@ -89,13 +93,15 @@ impl Entry {
         }
     }
 
-    /// Ends and forgets it, once; all who ask wait for the same end. Begins at the call and goes on if nobody waits.
+    /// Ends and forgets it, once; all who ask wait for the same end. Begins at the call and goes on if nobody waits. If it
+    /// fails, whoever asks next begins anew.
     pub(super) fn release(
         self: &Arc<Self>,
         host: &Host,
+        author: &'static str,
     ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         let begun = self.released.send_if_modified(|state| {
-            let begins = matches!(state, Release::NotAsked);
+            let begins = matches!(state, Release::NotAsked | Release::Done(Err(_)));
             if begins {
                 *state = Release::UnderWay;
             }
@@ -104,9 +110,9 @@ impl Entry {
         if begun {
             let (entry, host) = (self.clone(), host.clone());
             let task = async move {
-                let done = entry.end(&host).await.map_err(refusal::of_control);
-                host.sessions().gone(&entry.id);
+                let done = entry.end(&host, author).await.map_err(refusal::of_control);
                 if done.is_ok() {
+                    host.sessions().gone(&entry.id);
                     host.tell(&Event::Released { session: entry.session.clone(), id: entry.id.clone() });
                 }
                 entry.released.send_replace(Release::Done(done));
@@ -127,13 +133,16 @@ impl Entry {
         }
     }
 
-    async fn end(&self, host: &Host) -> Result<(), wharf_core::ControlError> {
+    async fn end(&self, host: &Host, author: &str) -> Result<(), ControlError> {
+        // One that runs has its descriptors already, and all of those end side by side. Of those that have ended there may
+        // be thousands, and each is opened for this.
+        let _turn = if self.is_live() { None } else { host.shared.turns.acquire().await.ok() };
         let terminal = match self.open(&host.shared.store) {
             // Somebody has removed it with `wharf rm`, which ends it too.
             Err(ReadError::NotFound) => return Ok(()),
             opened => opened?,
         };
-        let killed = terminal.kill(AUTHOR, None).await;
+        let killed = terminal.kill(author, None).await;
         if killed.is_ok()
             && let Ok(ended) = terminal.wait().await
         {

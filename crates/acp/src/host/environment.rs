@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 /// Set for every command unless its agent says otherwise.
-const DEFAULTS: [(&str, &str); 17] = [
+const DEFAULTS: [(&str, &str); 18] = [
     // A pipe is no terminal. Programs that do not look are told.
     ("TERM", "dumb"),
     // Pagers.
@@ -26,6 +26,8 @@ const DEFAULTS: [(&str, &str); 17] = [
     ("VISUAL", "true"),
     // Credentials: helpers that know them are asked, people are not.
     ("GIT_TERMINAL_PROMPT", "0"),
+    // Empty is none to git; unset, it would go on to ask with whatever ssh asks with.
+    ("GIT_ASKPASS", ""),
     ("GCM_INTERACTIVE", "never"),
     ("SSH_ASKPASS_REQUIRE", "never"),
     // Package managers.
@@ -72,8 +74,7 @@ mod tests {
     #[test]
     fn who_somebody_is_to_git_is_left_alone() {
         for (name, _) in DEFAULTS {
-            let identity =
-                ["GIT_AUTHOR", "GIT_COMMITTER", "GIT_CONFIG", "GIT_SSH", "GIT_ASKPASS", "SSH_AUTH"];
+            let identity = ["GIT_AUTHOR", "GIT_COMMITTER", "GIT_CONFIG", "GIT_SSH", "SSH_AUTH"];
             assert!(!identity.iter().any(|prefix| name.starts_with(prefix)), "{name}");
         }
     }

@@ -10,7 +10,7 @@ use wharf_core::{Ended, Terminal, TerminalId};
 #[non_exhaustive]
 pub enum Event {
     /// A session was opened, or its commands start somewhere else from now on.
-    Opened {
+    SessionOpened {
         /// Which.
         session: SessionId,
         /// Where its commands start.

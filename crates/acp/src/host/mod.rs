@@ -33,7 +33,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use wharf_core::{Store, Terminal, TerminalId, unrestricted};
 
 /// Kept for an agent that names no limit.
@@ -45,13 +45,19 @@ pub const MAX_OUTPUT_LIMIT: u64 = 4 << 20;
 /// Agents wait for the answer to a kill, some of them not for long.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Who ends a terminal on the agent's behalf, in its journal.
-const AUTHOR: &str = "agent";
+/// Who ends a terminal, in its journal: the agent, the end of its session, or the end of everything.
+const AGENT: &str = "agent";
+const SESSION: &str = "session end";
+const HOST: &str = "host end";
+
+/// Terminals that are made or taken away at the same time: each needs descriptors, and a thread of the runtime's pool.
+const AT_ONCE: usize = 16;
 
 /// Terminals for one connection to an agent. Cheap to clone; all clones are the same host.
 ///
-/// Everything that runs is ended when the last clone is dropped, when [`Host::end`] is called, when the connection of a
-/// [`TerminalService`] ends, and, with the `wharf-shim` program as holder, also when this process is killed.
+/// Everything that runs is ended when [`Host::end`] is called, when the connection of a [`TerminalService`] ends, when the
+/// last clone of both this and its store is dropped, and, with the `wharf-shim` program as holder, also when this process is
+/// killed.
 #[derive(Clone)]
 pub struct Host {
     shared: Arc<Shared>,
@@ -63,6 +69,7 @@ struct Shared {
     issued: Issued,
     sessions: Mutex<Sessions>,
     making: Making,
+    turns: Semaphore,
 }
 
 /// What an embedder decides once.
@@ -81,6 +88,7 @@ type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
 impl Host {
     /// A host whose terminals are kept in `store`. Commands get an empty environment until [`Host::env`] says otherwise.
+    /// Set it up with the methods below before it is used or cloned: each gives another host, with nothing open.
     #[must_use]
     pub fn new(store: Store) -> Self {
         Self::with(
@@ -99,7 +107,8 @@ impl Host {
 
     fn with(store: Store, settings: Settings) -> Self {
         let (issued, sessions, making) = (Issued::default(), Mutex::default(), Making::default());
-        Self { shared: Arc::new(Shared { store, settings, issued, sessions, making }) }
+        let turns = Semaphore::new(AT_ONCE);
+        Self { shared: Arc::new(Shared { store, settings, issued, sessions, making, turns }) }
     }
 
     /// Changes a setting. A host is set up before it is used: what was opened before is not taken along.
@@ -163,10 +172,14 @@ impl Host {
     }
 
     /// Says that a session exists and where its commands start. Again for the same session: they start there from now on.
+    /// Do so before its first prompt is sent, and before `session/load` or `session/resume` is: from then on its agent may ask
+    /// for terminals.
     pub fn open_session(&self, id: impl Into<SessionId>, cwd: impl Into<PathBuf>) {
         let (session, cwd) = (id.into(), cwd.into());
-        self.sessions().open(session.clone(), cwd.clone());
-        self.tell(&Event::Opened { session, cwd });
+        let opened = self.sessions().open(session.clone(), cwd.clone());
+        if opened {
+            self.tell(&Event::SessionOpened { session, cwd });
+        }
     }
 
     /// Whether a session is open.
@@ -179,13 +192,13 @@ impl Host {
     /// after, if it is dropped).
     pub fn close_session(&self, id: &SessionId) -> impl Future<Output = ()> + Send + 'static {
         let entries = self.sessions().close(id);
-        self.release_all(entries)
+        self.release_all(entries, SESSION)
     }
 
     /// Closes every session and opens none any more.
     pub fn end(&self) -> impl Future<Output = ()> + Send + 'static {
         let entries = self.sessions().close_all();
-        let (made, released) = (self.shared.making.over(), self.release_all(entries));
+        let (made, released) = (self.shared.making.over(), self.release_all(entries, HOST));
         async move {
             released.await;
             // What was being made finds its session closed, and is taken away before it counts as made.
@@ -227,6 +240,7 @@ impl Host {
         let spec = command::spec(settings, request, cwd)?;
         let grant = unrestricted(spec).map_err(|error| refusal::of_create(error.into()))?;
         let id = self.shared.issued.issue(&request.session_id).map_err(refusal::of_io)?;
+        let turn = self.shared.turns.acquire().await;
         let terminal = self.shared.store.create_as(id, grant).await.map_err(refusal::of_create)?;
         let limit = request.output_byte_limit.unwrap_or(settings.default_limit).min(settings.max_limit);
         let entry = Arc::new(Entry::new(&terminal, request.session_id.clone(), limit));
@@ -234,7 +248,8 @@ impl Host {
         self.tell(&Event::Created { session: request.session_id.clone(), terminal: terminal.clone() });
         let added = self.sessions().add(entry.clone());
         if let Err(error) = added {
-            self.release_all(vec![entry]).await;
+            drop(turn);
+            self.release_all(vec![entry], SESSION).await;
             return Err(error);
         }
         entry.track(self);
@@ -267,7 +282,7 @@ impl Host {
     ) -> impl Future<Output = Result<KillTerminalResponse, Error>> + Send + 'static {
         let terminal = self.find(&request.session_id, &request.terminal_id.0);
         async move {
-            terminal?.kill(AUTHOR, None).await.map_err(refusal::of_control)?;
+            terminal?.kill(AGENT, None).await.map_err(refusal::of_control)?;
             Ok(KillTerminalResponse::new())
         }
     }
@@ -320,7 +335,7 @@ impl Host {
         let host = self.clone();
         Ok(async move {
             match entry {
-                Some(entry) => entry.release(&host).await,
+                Some(entry) => entry.release(&host, AGENT).await,
                 None => Ok(()),
             }
         })
@@ -329,17 +344,21 @@ impl Host {
     /// Takes a terminal away that its agent never heard of. Begins at the call.
     fn give_up(&self, entry: &Arc<Entry>) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         self.sessions().take(entry.session(), entry.id().as_str());
-        entry.release(self)
+        entry.release(self, AGENT)
     }
 
     fn was_issued(&self, session: &SessionId, id: &str) -> bool {
         TerminalId::parse(id).is_some_and(|id| self.shared.issued.is_ours(session, &id))
     }
 
-    fn release_all(&self, entries: Vec<Arc<Entry>>) -> impl Future<Output = ()> + Send + 'static {
+    fn release_all(
+        &self,
+        entries: Vec<Arc<Entry>>,
+        author: &'static str,
+    ) -> impl Future<Output = ()> + Send + 'static {
         let host = self.clone();
         // All at once: their graces run side by side.
-        let releases: Vec<_> = entries.into_iter().map(|entry| entry.release(&host)).collect();
+        let releases: Vec<_> = entries.into_iter().map(|entry| entry.release(&host, author)).collect();
         async move {
             for release in releases {
                 let _ = release.await;

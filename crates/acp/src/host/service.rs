@@ -48,7 +48,7 @@ impl TerminalService {
 
 impl Drop for TerminalService {
     fn drop(&mut self) {
-        // Without a runtime the holders notice that their owner is gone, and end by themselves.
+        // Without a runtime nothing was ever started through this.
         if let Some(runtime) = &self.runtime {
             let _inside = runtime.enter();
             runtime.spawn(self.host.end());
@@ -62,6 +62,7 @@ impl<C: Role + HasPeer<Agent>> HandleDispatchFrom<C> for TerminalService {
         message: Dispatch,
         connection: ConnectionTo<C>,
     ) -> Result<Handled<Dispatch>, Error> {
+        self.runtime = self.runtime.take().or_else(|| Handle::try_current().ok());
         let host = &self.host;
         MatchDispatchFrom::new(message, &connection)
             .if_request_from(Agent, async |request: CreateTerminalRequest, responder| {

@@ -23,13 +23,15 @@ struct Session {
 }
 
 impl Sessions {
-    pub(super) fn open(&mut self, id: SessionId, cwd: PathBuf) {
+    /// False if nothing is opened any more.
+    pub(super) fn open(&mut self, id: SessionId, cwd: PathBuf) -> bool {
         if self.over {
-            return;
+            return false;
         }
         let session =
             self.open.entry(id).or_insert_with(|| Session { cwd: PathBuf::new(), terminals: HashMap::new() });
         session.cwd = cwd;
+        true
     }
 
     pub(super) fn cwd(&self, id: &SessionId) -> Result<PathBuf, Error> {

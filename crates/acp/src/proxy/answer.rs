@@ -15,8 +15,11 @@ use std::collections::HashMap;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// Requests of one agent that may be open. Hundreds are pending waits; thousands are a mistake.
+/// Requests of one agent that may be open. Hundreds are pending waits; thousands are a mistake. The ways out of it are
+/// always open.
 const MOST: usize = 4096;
+/// An id at most: it is kept for as long as its request is open.
+const LONGEST_ID: usize = 1024;
 
 /// One of the five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,10 +66,13 @@ impl Answers {
 
     /// Deals with a request. Waits only for an agent that does not read its answers.
     pub(crate) async fn request(&mut self, method: Method, id: Id<'_>, params: Option<&RawValue>) {
-        if self.tasks.len() >= MOST {
-            return self
-                .refuse(id, Error::new(ErrorCode::INTERNAL_ERROR, "too many terminal requests are open"))
-                .await;
+        if id.text().len() > LONGEST_ID {
+            let error = Error::new(ErrorCode::INVALID_REQUEST, "the id of the request is too long");
+            return self.refuse(id, error).await;
+        }
+        if self.tasks.len() >= MOST && matches!(method, Method::Create | Method::Wait) {
+            let error = Error::new(ErrorCode::INTERNAL_ERROR, "too many terminal requests are open");
+            return self.refuse(id, error).await;
         }
         let host = self.host.clone();
         let begun = match method {
@@ -78,6 +84,15 @@ impl Answers {
         };
         if let Err(error) = begun {
             self.refuse(id, error).await;
+        }
+    }
+
+    /// Deals with one that wants no answer. Only what has an effect does anything.
+    pub(crate) fn command(&self, method: Method, params: Option<&RawValue>) {
+        match method {
+            Method::Kill => drop(read(params).map(|request| tokio::spawn(self.host.kill(&request)))),
+            Method::Release => drop(read(params).map(|request| tokio::spawn(self.host.release(&request)))),
+            Method::Create | Method::Output | Method::Wait => {}
         }
     }
 
@@ -126,7 +141,7 @@ impl Answers {
     /// Answered on the spot: what was asked before must not be overtaken by a release.
     async fn output(&self, id: Id<'_>, params: Option<&RawValue>) {
         let result = read(params).and_then(|request| self.host.output(&request));
-        let expected = result.as_ref().map_or(0, |answer| answer.output.len());
+        let expected = result.as_ref().map_or(0, |answer| escaped_len(&answer.output));
         let _ = self.to_agent.send(Bytes::Whole(answer(id.text(), &result, expected))).await;
     }
 
@@ -143,8 +158,7 @@ fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, Error> {
 
 /// The line of an answer. Written straight into what goes out, since it may be megabytes.
 fn answer<T: Serialize>(id: &str, result: &Result<T, Error>, expected: usize) -> Vec<u8> {
-    // Most output has a newline here and there that takes one byte more.
-    let mut line = Vec::with_capacity(expected + expected / 16 + 256);
+    let mut line = Vec::with_capacity(expected + 256);
     line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     line.extend_from_slice(id.as_bytes());
     let start = line.len();
@@ -165,4 +179,26 @@ fn answer<T: Serialize>(id: &str, result: &Result<T, Error>, expected: usize) ->
     }
     line.extend_from_slice(b"}\n");
     line
+}
+
+/// Bytes of a text in JSON, as far as escapes of two characters go, which nearly all are. Megabytes that have to be moved
+/// because there was too little room for them cost more than counting.
+fn escaped_len(text: &str) -> usize {
+    // In small sums without branches: so the compiler looks at many bytes in one step.
+    let escapes = |bytes: &[u8]| {
+        bytes.iter().map(|byte| u8::from(*byte < b' ' || *byte == b'"' || *byte == b'\\')).sum::<u8>()
+    };
+    text.len() + text.as_bytes().chunks(128).map(|bytes| usize::from(escapes(bytes))).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_usual_text_in_json_is_known_beforehand() {
+        for text in ["", "\n", "a\tb\r\n", "\"\\\"", &"é\n".repeat(999), &"\n".repeat(1000)] {
+            assert_eq!(escaped_len(text) + 2, serde_json::to_string(text).unwrap().len(), "{text:?}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! The SDK forwards whatever a handler declines, so every message is looked at, edited where it is ours, and declined. How
 //! an answer is seen on its way back: the responder that goes on with a request is wrapped. What the SDK itself changes on
-//! the way (request ids, members of the envelope that it does not know) is not undone here; the [`Relay`](super::Relay) is
-//! for those who need every byte.
+//! the way (request ids, members of the envelope that it does not know) is not undone here, and its queue to the client has
+//! no bound; the [`Relay`](super::Relay) is for those who need every byte, or have a client that may stop reading.
 
 use super::Hosting;
 use super::offer::{Mode, offer};

@@ -52,6 +52,10 @@ impl<'a> Envelope<'a> {
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
         let line = std::str::from_utf8(line).ok()?;
         let Members { id, method, params, result, error } = serde_json::from_str(line).ok()?;
+        // Some write every member there is: a null method is none, and so is a null beside the member that counts.
+        let there = |value: &&RawValue| value.get() != "null";
+        let (method, error) = (method.filter(there), error.filter(|value| there(value) || result.is_none()));
+        let result = result.filter(|value| there(value) || error.is_none());
         let id = id.map(Id);
         match (method, id) {
             (Some(method), Some(id)) => Some(Self::Request { id, method: string(method)?, params }),
@@ -138,6 +142,9 @@ mod tests {
             (r#"{"method":"m","id":1.50}"#, "request 1.50 m -".to_owned()),
             (&format!(r#"{{"id":{long},"result":null}}"#), format!("response {long} null")),
             (r#"{"id":"a\u0062","error":{"code":1}}"#, r#"response "a\u0062" error"#.to_owned()),
+            (r#"{"id":1,"result":{},"error":null,"method":null}"#, "response 1 {}".to_owned()),
+            (r#"{"id":1,"result":null,"error":{}}"#, "response 1 error".to_owned()),
+            (r#"{"id":1,"result":null,"error":null}"#, "response 1 null".to_owned()),
             (r#"{"method":"m\u002fn"}"#, "notification m/n".to_owned()),
             ("{\"method\":\"m\"}\r\n", "notification m".to_owned()),
         ] {

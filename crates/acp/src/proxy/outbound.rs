@@ -1,7 +1,7 @@
 //! From the agent to the client: lines pass as they are, but for what is about terminals.
 //!
 //! This is the one place that knows whether terminals are ours and which sessions there are. It waits when the client
-//! does not read, and then the agent has to; nothing else does.
+//! does not read, and then the agent has to, with whatever it asks next; what it has asked is answered all the same.
 
 use super::answer::{Answers, Method};
 use super::envelope::Envelope;
@@ -14,7 +14,6 @@ use super::view::ToClient;
 use crate::display::gather;
 use crate::host::Host;
 use serde_json::value::RawValue;
-use std::io;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 use wharf_core::Terminal;
@@ -45,23 +44,23 @@ enum Way {
 impl<R: AsyncRead + Unpin> Outbound<R> {
     /// Passes them on until there are no more, or nobody wants them, which is an error.
     pub(crate) async fn run(mut self) -> Result<(), Gone> {
-        while let Ok(Some(piece)) = self.next().await {
+        loop {
+            let piece = tokio::select! {
+                biased;
+                () = self.answers.answered() => continue,
+                // Also while the agent is silent: a client may ask much of one that does not answer.
+                Some(note) = self.notes.recv() => {
+                    self.learn(note).await?;
+                    continue;
+                }
+                piece = self.lines.next() => piece,
+            };
+            let Ok(Some(piece)) = piece else { return Ok(()) };
             // Whatever the agent answers, the question was noted before it got it.
             while let Ok(note) = self.notes.try_recv() {
                 self.learn(note).await?;
             }
             self.deal(piece).await?;
-        }
-        Ok(())
-    }
-
-    async fn next(&mut self) -> io::Result<Option<Piece>> {
-        loop {
-            tokio::select! {
-                biased;
-                () = self.answers.answered() => {}
-                piece = self.lines.next() => return piece,
-            }
         }
     }
 
@@ -122,10 +121,16 @@ impl<R: AsyncRead + Unpin> Outbound<R> {
                     self.answers.request(method, id, params).await;
                     Way::Ours
                 }
-                None if method == "session/request_permission" => self.show(&method, params),
+                None if matches!(&*method, "session/request_permission" | "session/update") => {
+                    self.show(&method, params)
+                }
                 None => Way::Pass,
             },
             Some(Envelope::Notification { method, params }) => match &*method {
+                name if Method::of(name).is_some() => {
+                    Method::of(name).inspect(|method| self.answers.command(*method, params));
+                    Way::Ours
+                }
                 "session/update" => self.show(&method, params),
                 "$/cancel_request" if cancelled(params).is_some_and(|key| self.answers.cancel(&key)) => {
                     Way::Ours

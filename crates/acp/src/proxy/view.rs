@@ -10,14 +10,21 @@ use crate::host::Host;
 use agent_client_protocol::v1::schema::SessionId;
 use serde_json::value::RawValue;
 use std::io;
+use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use wharf_core::Terminal;
 
 /// Messages taken at once.
 const AT_ONCE: usize = 64;
 /// Terminals with something new that may wait to be heard; each says so once at a time.
 const WAKES: usize = 64;
+
+/// What a terminal's handle weighs in the queue: it has descriptors, of which there are fewer than bytes.
+const HANDLE: usize = 16 << 10;
+/// How long, after the agent is gone, the ends of its terminals may take to be shown.
+const SETTLE: Duration = Duration::from_secs(5);
 
 /// Something for the client.
 #[derive(Debug)]
@@ -37,7 +44,8 @@ impl Weigh for ToClient {
         match self {
             Self::Begin(_) => 0,
             Self::Pass(bytes) => bytes.weigh(),
-            Self::Show(line, _) | Self::Answer { line, .. } => line.len(),
+            Self::Show(line, named) => line.len() + named.len() * HANDLE,
+            Self::Answer { line, .. } => line.len(),
         }
     }
 }
@@ -75,6 +83,7 @@ impl<W: AsyncWrite + Unpin> View<W> {
                 }
             };
             if taken == 0 {
+                let _ = timeout(SETTLE, self.settle()).await;
                 return self.to.flush().await;
             }
             for message in &messages {
@@ -84,6 +93,15 @@ impl<W: AsyncWrite + Unpin> View<W> {
             // Only now is there room for more.
             messages.clear();
         }
+    }
+
+    /// The agent is gone and its terminals are on their way: nobody is left believing that they run.
+    async fn settle(&mut self) -> io::Result<()> {
+        while self.display.as_ref().is_some_and(Display::is_live) {
+            let Some(wake) = self.woken.recv().await else { break };
+            self.catch_up(wake).await?;
+        }
+        Ok(())
     }
 
     async fn show(&mut self, message: &ToClient) -> io::Result<()> {

@@ -70,7 +70,7 @@ pub(crate) fn host(place: &Place) -> (Host, Arc<Mutex<Vec<String>>>) {
 fn name(event: &Event) -> String {
     match event {
         Event::Created { terminal, .. } => format!("created {}", terminal.id()),
-        Event::Ended { id, .. } => format!("ended {id}"),
+        Event::Ended { id, ended, .. } => format!("ended {id} by {}", ended.author),
         Event::Released { id, .. } => format!("released {id}"),
         Event::Refused { command, .. } => format!("refused {command}"),
         _ => "something else".to_owned(),

@@ -24,15 +24,6 @@ use wharf_shim::launch::{self, Descriptors, Idle, LaunchError, Launched};
 
 impl Store {
     pub(super) fn create_blocking(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
-        let made = self.make(id, grant);
-        if self.shared.keep_spare {
-            let store = self.clone();
-            tokio::task::spawn_blocking(move || store.prepare_spare());
-        }
-        made
-    }
-
-    fn make(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
         let plan = grant.plan(id.as_str())?;
         let meta = Meta::new(id, &grant);
         // Started first: it gets ready while the files are made.
@@ -40,6 +31,11 @@ impl Store {
             Holder::Thread => None,
             Holder::Process(shim) => Some((shim, self.idle_shim(shim)?)),
         };
+        if self.shared.keep_spare {
+            // Now, while this one waits for the disk and for its command: who creates one after the other finds it ready.
+            let store = self.clone();
+            tokio::task::spawn_blocking(move || store.prepare_spare());
+        }
         let mut claim = Claim::new(self, id);
         let (events, out) = claim.files(&meta)?;
         let listener = claim.socket()?;

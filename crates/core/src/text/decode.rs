@@ -26,6 +26,10 @@ impl Decoder {
             joined = [std::mem::take(&mut self.held).as_slice(), bytes].concat();
             &joined
         };
+        // Nearly always. Checked many bytes at a time, which the pieces below are not.
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return text.to_owned();
+        }
         let mut text = String::with_capacity(bytes.len());
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {

@@ -16,6 +16,21 @@ fn peak_memory() -> usize {
 }
 
 #[tokio::test]
+async fn a_silent_agent_can_be_asked_any_number_of_things() {
+    let place = Place::process();
+    let mut rig = Rig::begun(&place).await;
+    let prompt = json!({"id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[]}});
+    for _ in 0..3000 {
+        rig.client.say_json(prompt.clone()).await;
+        rig.agent.hear().await;
+    }
+    rig.client.say("{\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s\"}}\n").await;
+    assert_eq!(rig.agent.hear_json().await["method"], "session/cancel");
+    rig.finish().await;
+    place.check().await;
+}
+
+#[tokio::test]
 async fn a_giant_passes_in_both_directions_and_nothing_gets_into_it() {
     let place = Place::thread();
     let mut rig = Rig::begun(&place).await;

@@ -21,7 +21,7 @@ const ODD: &[&[u8]] = &[
     b"{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":7}}\n",
     b"{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\"}\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"terminal/unknown\",\"params\":{\"_meta\":{\"a\":1}}}\n",
-    b"{\"jsonrpc\":\"2.0\",\"method\":\"terminal/kill\",\"params\":{}}\n",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"terminal/resize\",\"params\":{}}\n",
     b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"terminal/create\"}]\n",
     b"\n",
     b"\r\n",

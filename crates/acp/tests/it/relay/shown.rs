@@ -2,8 +2,8 @@
 
 use super::Rig;
 use serde_json::{Value, json};
-use wharf_acp::Hosting;
-use wharf_testing::Place;
+use wharf_acp::{End, Hosting};
+use wharf_testing::{Place, guarded};
 
 fn about(terminal: &str) -> Value {
     json!({"sessionId": "s", "terminalId": terminal})
@@ -79,6 +79,35 @@ async fn a_client_that_knows_the_convention_gets_output_and_end_before_the_turn_
         meta("terminal_output").iter().map(|output| output["data"].as_str().unwrap()).collect();
     assert_eq!(data.replace("\r\n", "\n"), "printed\n");
     assert_eq!(meta("terminal_exit")[0]["exit_code"], 3);
+    rig.finish().await;
+    place.check().await;
+}
+
+#[tokio::test]
+async fn when_the_agent_goes_its_running_terminals_are_shown_to_have_ended() {
+    let place = Place::process();
+    let mut rig = Rig::begun(&place).await;
+    let terminal = rig.start("echo begun; exec sleep 1000").await;
+    rig.agent.say_json(embed(&terminal)).await;
+    rig.client.hear_json().await;
+    rig.agent.close().await;
+    let rest = String::from_utf8(rig.client.rest().await).unwrap();
+    let last = rest.lines().last().unwrap();
+    assert!(last.contains("begun") && last.contains("SIGTERM"), "{rest}");
+    assert_eq!(guarded(rig.relay).await.unwrap(), End::Agent);
+    place.check().await;
+}
+
+#[tokio::test]
+async fn an_update_that_looks_like_a_request_has_no_dangling_reference_either() {
+    let place = Place::process();
+    let mut rig = Rig::begun(&place).await;
+    let terminal = rig.start("echo printed").await;
+    let mut odd = embed(&terminal);
+    odd["id"] = json!(null);
+    rig.agent.say_json(odd).await;
+    let shown = rig.client.hear_json().await.to_string();
+    assert!(!shown.contains(&terminal), "{shown}");
     rig.finish().await;
     place.check().await;
 }

@@ -56,6 +56,21 @@ async fn a_path_to_a_program_is_executed_even_with_a_space_in_it() {
 }
 
 #[tokio::test]
+async fn a_script_that_does_not_say_what_reads_it_is_read_by_the_shell() {
+    for at in EVERYWHERE {
+        let place = Place::process();
+        let station = Station::open(&place, at).await;
+        let script = station.cwd.join("bare script");
+        fs::write(&script, "echo \"bare, with $# arguments\"\n").unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = station.text_of(json!({"command": script})).await;
+        assert_eq!(text, "bare, with 0 arguments\n", "{at:?}");
+        station.finish().await;
+        place.check().await;
+    }
+}
+
+#[tokio::test]
 async fn it_starts_where_the_session_is_or_where_the_request_says() {
     for at in EVERYWHERE {
         let place = Place::process();

@@ -1,8 +1,9 @@
 //! `terminal/release`: the name is gone at once, the tree with it, and asking again is no mistake.
 
-use crate::station::{EVERYWHERE, Station};
+use crate::station::{EVERYWHERE, Station, Where};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
-use wharf_testing::Place;
+use wharf_testing::{Place, guarded};
 
 #[tokio::test]
 async fn a_released_name_is_invalid_at_once_and_may_be_released_again() {
@@ -69,9 +70,13 @@ async fn the_end_and_the_release_are_told_in_order() {
         let terminal = station.start("exec sleep 1000").await;
         station.ask("release", &terminal).await.unwrap();
         let events = station.events.lock().unwrap().clone();
-        let expected: Vec<_> =
-            ["created", "ended", "released"].iter().map(|what| format!("{what} {terminal}")).collect();
-        assert_eq!(events, expected, "{at:?}");
+        let expected = ["created", "ended", "released"].map(|what| format!("{what} {terminal}"));
+        assert!(
+            events.iter().zip(&expected).all(|(event, start)| event.starts_with(start)),
+            "{at:?}: {events:?}"
+        );
+        assert_eq!(events.len(), 3);
+        assert!(events[1].ends_with("by agent"), "{events:?}");
         station.finish().await;
         place.check().await;
     }
@@ -103,6 +108,26 @@ async fn thousands_of_terminals_leave_no_descriptor_and_next_to_no_memory() {
         assert!(place.store.ids().unwrap().is_empty(), "what was forgotten goes with the connection");
         place.check().await;
     }
+}
+
+#[tokio::test]
+async fn with_few_descriptors_many_forgotten_terminals_go_all_the_same() {
+    let place = Place::process();
+    let station = Station::open(&place, Where::Client).await;
+    for _ in 0..200 {
+        let forgotten = station.start("true").await;
+        station.ask("wait_for_exit", &forgotten).await.unwrap();
+    }
+    let few = Rlimit {
+        current: Some(open_descriptors() as u64 + 100),
+        maximum: getrlimit(Resource::Nofile).maximum,
+    };
+    setrlimit(Resource::Nofile, few).unwrap();
+    let session = agent_client_protocol::v1::schema::SessionId::new(station.one.clone());
+    guarded(station.host.close_session(&session)).await;
+    assert!(place.store.ids().unwrap().is_empty(), "{} are left", place.store.ids().unwrap().len());
+    station.finish().await;
+    place.check().await;
 }
 
 fn open_descriptors() -> usize {

@@ -52,6 +52,13 @@ async fn closing_a_session_ends_its_terminals_and_no_others() {
         station.ask("output", &goes).await.unwrap();
         guarded(station.host.close_session(&SessionId::new(station.one.clone()))).await;
         assert_eq!(wait.answer().await.unwrap(), json!({"signal": "SIGTERM"}));
+        let ended = station
+            .events
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|event| event.starts_with(&format!("ended {goes} by session end")));
+        assert!(ended, "{:?}", station.events);
         let left: Vec<_> = place.store.ids().unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(left, std::slice::from_ref(&stays), "{at:?}");
         assert_eq!(station.create(&station.one, json!({"command": "true"})).await.unwrap_err().code, -32002);

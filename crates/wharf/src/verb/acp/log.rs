@@ -27,7 +27,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Opens it to append to it. It holds commands, which are nobody else's business.
+    /// Opens it to append to it. A new one is for its owner only, since commands are nobody else's business; one that is
+    /// there keeps the mode somebody gave it.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
         let file =
@@ -37,8 +38,9 @@ impl Log {
 
     pub(super) fn started(&self, command: &[OsString]) {
         let command: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-        let _ = self.agent.set(json!(command));
-        self.write("started", json!({}));
+        // Its arguments once, its name in every record: arguments may be long, and secret.
+        let _ = self.agent.set(json!(command.first()));
+        self.write("started", json!({ "command": command }));
     }
 
     pub(super) fn finished(&self, end: End, code: u8) {
@@ -52,7 +54,7 @@ impl Log {
 
     pub(super) fn note(&self, event: &Event) {
         match event {
-            Event::Opened { session, cwd } => {
+            Event::SessionOpened { session, cwd } => {
                 self.write("session", json!({ "session": session, "cwd": cwd }))
             }
             Event::Created { session, terminal } => {

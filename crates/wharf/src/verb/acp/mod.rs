@@ -9,6 +9,7 @@ mod recording;
 
 use crate::cli::Acp;
 use crate::exit_code::{self, Code};
+use crate::hang_up::hung_up;
 use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
@@ -16,6 +17,7 @@ use agent_client_protocol::{ConnectTo, Stdio};
 use log::Log;
 use recording::Recorder;
 use std::ffi::{OsStr, OsString};
+use std::future::pending;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,27 +38,29 @@ pub(crate) async fn run(args: &Acp, place: &Place) -> Result<Code, Failure> {
     let host = Host::new(store.clone()).env(place.environment()).observe(observer);
     let code = match args.agent.split_first() {
         Some((program, arguments)) => {
-            relay(args, place, host.agent(name(program)), (program, arguments), log.as_deref()).await?
+            let host = host.agent(name(program));
+            relay(args, place, &host, (program, arguments), log.as_deref()).await
         }
-        None => chain(args, host.agent("conductor")).await?,
+        None => chain(args, &host.agent("conductor"), log.as_deref()).await,
     };
+    // Also if it failed: what was recorded is finished.
     if let Some(recorder) = recorder {
         recorder.finish().await;
     }
     place.tidy_now_and_then(&store);
-    Ok(code)
+    code
 }
 
 /// Between the editor and an agent of our own.
 async fn relay(
     args: &Acp,
     place: &Place,
-    host: Host,
+    host: &Host,
     (program, arguments): (&OsString, &[OsString]),
     log: Option<&Log>,
 ) -> Result<Code, Failure> {
-    // Before the agent runs: a signal that comes in between must not leave it alone.
-    let mut requests = Requests::listen()?;
+    // Before the agent runs: a signal that comes in between must not leave it alone. Twice, since each hears every signal.
+    let (mut requests, mut again) = (Requests::listen()?, Requests::listen()?);
     let mut agent = Guarded::start(&place.holder, program, arguments).await?;
     let (Some(to_agent), Some(from_agent)) = (agent.stdin.take(), agent.stdout.take()) else {
         return Err(Failure::new("the agent has no pipes"));
@@ -66,31 +70,63 @@ async fn relay(
     }
     let mut asked = None;
     let client = (tokio::io::stdin(), tokio::io::stdout());
-    let leave = async { asked = Some(requests.next().await) };
-    let end = Relay::new(host, args.terminals.into()).run(client, (from_agent, to_agent), leave).await;
-    let code = conclude(&mut agent, end, &mut requests).await?;
-    if let Some(log) = log {
-        log.finished(end, code);
+    let leave = async {
+        tokio::select! {
+            request = requests.next() => asked = Some(request),
+            () = stuck(hung_up()) => {}
+            () = stuck(async { drop(agent.wait().await) }) => {}
+        }
+    };
+    let relay = Relay::new(host.clone(), args.terminals.into());
+    let end = tokio::select! {
+        end = relay.run(client, (from_agent, to_agent), leave) => end,
+        () = second(&mut again) => End::Asked,
+    };
+    let code = conclude(&mut agent, end, &mut requests).await;
+    host.end().await;
+    if let (Some(log), Ok(code)) = (log, &code) {
+        log.finished(end, *code);
     }
+    let code = code?;
     Ok(match asked {
         Some(Request::Interrupt(number) | Request::Leave(number)) => exit_code::of_signal(number),
         None => code,
     })
 }
 
+/// Something is over, and those who should notice by themselves have had the time to.
+async fn stuck(over: impl Future<Output = ()>) {
+    over.await;
+    let _ = timeout(LEAVE, pending::<()>()).await;
+}
+
+/// Somebody has asked, and asks again.
+async fn second(requests: &mut Requests) {
+    requests.next().await;
+    requests.next().await;
+}
+
 /// In a conductor's chain, which has an agent of its own.
-async fn chain(args: &Acp, host: Host) -> Result<Code, Failure> {
+async fn chain(args: &Acp, host: &Host, log: Option<&Log>) -> Result<Code, Failure> {
     let mut requests = Requests::listen()?;
+    if let Some(log) = log {
+        log.started(&["conductor".into()]);
+    }
     let component = component(host.clone(), args.terminals.into());
-    let code = tokio::select! {
+    let (end, code) = tokio::select! {
         served = component.connect_to(Stdio::new()) => {
-            served.map_err(|error| Failure::new(format!("the connection broke: {error}")))?;
-            exit_code::DONE
+            let broke = |error| Failure::new(format!("the connection to the conductor broke: {error}"));
+            (End::Client, served.map(|()| exit_code::DONE).map_err(broke))
         }
-        Request::Interrupt(number) | Request::Leave(number) = requests.next() => exit_code::of_signal(number),
+        Request::Interrupt(number) | Request::Leave(number) = requests.next() => {
+            (End::Asked, Ok(exit_code::of_signal(number)))
+        }
     };
     host.end().await;
-    Ok(code)
+    if let (Some(log), Ok(code)) = (log, &code) {
+        log.finished(end, *code);
+    }
+    code
 }
 
 /// What the agent is called where its terminals are listed.
