@@ -18,6 +18,7 @@ mod session;
 
 pub use event::Event;
 pub use service::TerminalService;
+pub(crate) use service::answer;
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{

@@ -94,7 +94,7 @@ impl<C: Role + HasPeer<Agent>> HandleDispatchFrom<C> for TerminalService {
 }
 
 /// Answers when the work is done, or when it is no longer wanted; then only the waiting is given up.
-fn answer<T: JsonRpcResponse>(
+pub(crate) fn answer<T: JsonRpcResponse>(
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
     responder: Responder<T>,
 ) -> Result<(), Error> {

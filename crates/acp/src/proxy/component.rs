@@ -7,11 +7,12 @@
 
 use super::Hosting;
 use super::offer::{Mode, offer};
-use super::session::{Action, Asked};
+use super::opening::Opening;
+use super::session::{Action, Asked, Question};
 use crate::display::{Display, Wake, watch};
-use crate::host::{Host, TerminalService};
+use crate::host::{Host, TerminalService, answer};
 use agent_client_protocol::util::MatchDispatchFrom;
-use agent_client_protocol::v1::schema::PROXY_METHOD_NAMES;
+use agent_client_protocol::v1::schema::{CreateTerminalRequest, PROXY_METHOD_NAMES};
 use agent_client_protocol::{
     Agent, Client, Conductor, ConnectTo, ConnectionTo, Dispatch, Error, HandleDispatchFrom, Handled, Proxy,
     Responder, UntypedMessage,
@@ -33,8 +34,15 @@ const WAKES: usize = 64;
 /// # }
 /// ```
 pub fn component(host: Host, terminals: Hosting) -> impl ConnectTo<Conductor> {
-    let component =
-        Component { service: host.service(), host, terminals, mode: Mode::Pass, display: None, wakes: None };
+    let component = Component {
+        service: host.service(),
+        host,
+        terminals,
+        mode: Mode::Pass,
+        opening: Opening::new(),
+        display: None,
+        wakes: None,
+    };
     Proxy.v1().name("wharf").with_handler(component)
 }
 
@@ -43,6 +51,7 @@ struct Component {
     service: TerminalService,
     terminals: Hosting,
     mode: Mode,
+    opening: Opening,
     /// Shared with the answers that are on their way, and with the task that hears wakes. Never held while waiting.
     display: Option<Shown>,
     wakes: Option<mpsc::Sender<Wake>>,
@@ -62,7 +71,10 @@ impl HandleDispatchFrom<Conductor> for Component {
             })
             .await
             .if_dispatch_from(Agent, async |message: Dispatch| {
-                Ok(declined(self.outbound(message, &connection)?))
+                Ok(match self.early(message) {
+                    Some(message) => declined(self.outbound(message, &connection)?),
+                    None => Handled::Yes,
+                })
             })
             .await
             .done()?;
@@ -128,6 +140,7 @@ impl Component {
             carry_out(&host, now);
         }
         let Some(question) = question else { return responder };
+        let unnamed = matches!(question, Question::New { .. }).then(|| self.opening.begin());
         responder.wrap_params(move |_, result: Result<Value, Error>| {
             let answer = result.as_ref().ok().and_then(raw);
             match question.answered(answer.as_deref()) {
@@ -141,8 +154,31 @@ impl Component {
                 Some(action) => carry_out(&host, action),
                 None => {}
             }
+            drop(unnamed);
             result
         })
+    }
+
+    /// Sees to a command in a session whose name may not have come yet. Given back is what is not such a request.
+    fn early(&self, message: Dispatch) -> Option<Dispatch> {
+        let Dispatch::Request(request, responder) = message else { return Some(message) };
+        let create = match request.method() {
+            "terminal/create" if self.mode != Mode::Pass && self.opening.is_pending() => {
+                serde_json::from_value::<CreateTerminalRequest>(request.params().clone()).ok()
+            }
+            _ => None,
+        };
+        let Some(create) = create.filter(|create| !self.host.has_session(&create.session_id)) else {
+            return Some(Dispatch::Request(request, responder));
+        };
+        let (host, opening) = (self.host.clone(), self.opening.clone());
+        let work = async move {
+            opening.settled(|| host.has_session(&create.session_id)).await;
+            host.create(create).await
+        };
+        // Fails only when there is nobody left.
+        let _ = answer(work, responder.cast());
+        None
     }
 
     fn outbound(

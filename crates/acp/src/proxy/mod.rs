@@ -9,6 +9,7 @@ mod envelope;
 mod inbound;
 mod lines;
 mod offer;
+mod opening;
 mod outbound;
 mod outbox;
 mod relay;

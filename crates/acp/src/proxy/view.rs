@@ -95,9 +95,10 @@ impl<W: AsyncWrite + Unpin> View<W> {
         }
     }
 
-    /// The agent is gone and its terminals are on their way: nobody is left believing that they run.
+    /// The agent is gone and its terminals are on their way: nobody is left believing that they run. If it went in the
+    /// middle of a line, nothing can follow that.
     async fn settle(&mut self) -> io::Result<()> {
-        while self.display.as_ref().is_some_and(Display::is_live) {
+        while !self.in_line && self.display.as_ref().is_some_and(Display::is_live) {
             let Some(wake) = self.woken.recv().await else { break };
             self.catch_up(wake).await?;
         }
@@ -108,7 +109,7 @@ impl<W: AsyncWrite + Unpin> View<W> {
         match message {
             ToClient::Begin(shows) => self.display = Some(Display::new(self.host.clone(), *shows)),
             ToClient::Pass(bytes) => {
-                self.in_line = matches!(bytes, Bytes::Part(_));
+                self.in_line = !bytes.get().ends_with(b"\n");
                 self.to.push(bytes.get()).await?;
             }
             ToClient::Show(line, named) => self.translate(line, named).await?,

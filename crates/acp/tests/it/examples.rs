@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use wharf_testing::{GUARD, program};
 
 /// Built by cargo together with the tests.
-fn example(name: &str) -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let own = program("wharf-misbehave").with_file_name("examples").join(name);
     assert!(own.is_file(), "{} is missing: run `cargo build -p wharf-acp --examples`", own.display());
     own
@@ -21,7 +21,7 @@ fn run(name: &str, args: &[&str], project: &Path) -> (bool, String) {
     (status.success(), text)
 }
 
-fn project(build: &str) -> tempfile::TempDir {
+pub(crate) fn project(build: &str) -> tempfile::TempDir {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let script = dir.path().join("build.sh");

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod examples;
+mod foreign_client;
 mod handle;
 mod handle_follow;
 mod handle_local;

@@ -3,10 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 use crate::harness::{Done, Wharf, finish, json, signal};
+use crate::rig::{marked, nothing_is_left};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use wharf_testing::leak;
 
@@ -73,27 +73,6 @@ impl Client {
         self.from.read_to_end(&mut rest).unwrap();
         finish(self.child)
     }
-}
-
-/// Returns when nothing runs any more that the test has started, in whatever way it got away.
-fn nothing_is_left(wharf: &Wharf) {
-    let deadline = std::time::Instant::now() + crate::harness::GUARD;
-    while let Some(process) = marked(&wharf.state()).first() {
-        assert!(std::time::Instant::now() < deadline, "still there: {process}");
-        std::thread::yield_now();
-    }
-}
-
-/// Processes with the mark in their environment, but those that have only to be buried.
-fn marked(state: &Path) -> Vec<String> {
-    let mark = format!("{}={}", leak::MARK, state.display());
-    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let carries = |path: &Path| {
-        let environment = std::fs::read(path.join("environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
-    };
-    let named = processes.filter(|path| path.join("environ").exists() && carries(path));
-    named.map(|path| format!("{} {:?}", path.display(), std::fs::read_to_string(path.join("comm")))).collect()
 }
 
 #[test]
@@ -244,10 +223,10 @@ fn the_log_tells_what_was_run_and_how_it_ended() {
     let records: Vec<Value> = text.lines().map(json).collect();
     let of = |event: &str| -> Vec<&Value> { records.iter().filter(|r| r["event"] == event).collect() };
     for record in &records {
-        assert_eq!(record["agent"][0], "/bin/bash");
+        assert_eq!(record["agent"], "/bin/bash");
         assert!(record["time"].as_str().unwrap().ends_with('Z'));
     }
-    assert_eq!(records[0]["event"], "started");
+    assert_eq!((&records[0]["event"], &records[0]["command"][1]), (&json!("started"), &json!("-c")));
     assert_eq!(of("session")[0]["cwd"], wharf.scratch().to_str().unwrap());
     let created = of("created");
     assert_eq!((&created[0]["command"], &created[0]["session"]), (&json!(["printf", "abc"]), &json!("s")));

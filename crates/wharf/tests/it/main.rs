@@ -2,9 +2,11 @@
 
 mod harness;
 mod pty;
+mod rig;
 
 mod acp;
 mod attach;
+mod conductor;
 mod control;
 mod demo;
 mod detached;
@@ -16,6 +18,7 @@ mod listing;
 mod logs;
 mod peers;
 mod place;
+mod robust;
 mod run;
 mod shim;
 mod shown;
