@@ -30,8 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let done = client.connect_with(agent, async |cx| {
         let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(Host::capabilities());
         cx.send_request(hello).block_task().await?;
-        let session = cx.send_request(NewSessionRequest::new(project.clone())).block_task().await?.session_id;
-        host.open_session(session.clone(), project);
+        let session = host.new_session(&cx, NewSessionRequest::new(project)).await?.session_id;
         let prompt = PromptRequest::new(session, vec![ContentBlock::from("Build this project.")]);
         Ok(cx.send_request(prompt).block_task().await?.stop_reason)
     });

@@ -26,8 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = Client.v1().with_handler(host.service()).connect_with(agent(), async |cx| {
         let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(Host::capabilities());
         cx.send_request(hello).block_task().await?;
-        let session = cx.send_request(NewSessionRequest::new("/")).block_task().await?.session_id;
-        host.open_session(session.clone(), "/");
+        let session = host.new_session(&cx, NewSessionRequest::new("/")).await?.session_id;
         let prompt = PromptRequest::new(session, vec![ContentBlock::from("Count to three, then wait.")]);
         cx.send_request(prompt).block_task().await.map(drop)
     });

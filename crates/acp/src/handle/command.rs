@@ -56,7 +56,8 @@ impl Command {
         self
     }
 
-    /// Starts it. If the future is dropped before it is done, nothing keeps running.
+    /// Starts it. If the future is dropped before it is done, nothing keeps running. Like everything that waits for the
+    /// client, not to be awaited in a handler of the same connection.
     pub async fn start(self) -> Result<TerminalHandle, TerminalError> {
         self.terminals.create(self.request).await
     }

@@ -17,10 +17,10 @@ pub enum TerminalError {
     #[error("the session {0} was not opened for local commands")]
     NoSession(SessionId),
     /// The command cannot be started as it was asked for.
-    #[error("the command was refused: {}", .0.message)]
+    #[error("the command was refused: {}", said(.0))]
     Invalid(Error),
     /// There is no such terminal, or no such session, at the client.
-    #[error("the client does not know it: {}", .0.message)]
+    #[error("the client does not know it: {}", said(.0))]
     NotFound(Error),
     /// The question was taken back before it was answered.
     #[error("the request was cancelled")]
@@ -29,7 +29,7 @@ pub enum TerminalError {
     #[error("the connection to the client has ended")]
     Disconnected,
     /// The client could not do it.
-    #[error("the client failed: {}", .0.message)]
+    #[error("the client failed: {}", said(.0))]
     Failed(Error),
 }
 
@@ -46,6 +46,16 @@ impl TerminalError {
             Self::Disconnected => "disconnected",
             Self::Failed(_) => "failed",
         }
+    }
+}
+
+/// What a client says, with its reason: the TypeScript SDK's message is always "Internal error", and the reason is beside it.
+fn said(error: &Error) -> String {
+    let data = error.data.as_ref();
+    let reason = data.and_then(|data| data.as_str().or_else(|| data.get("details")?.as_str()));
+    match reason {
+        Some(reason) if !error.message.contains(reason) => format!("{}: {reason}", error.message),
+        _ => error.message.clone(),
     }
 }
 

@@ -15,7 +15,8 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Whether it exited with code 0. Everything else is no success, also what is not known.
+    /// Whether it exited with code 0. Everything else is no success, also what is not known. Whether it did so in time is
+    /// another question: [`Finished::success`] asks both.
     #[must_use]
     pub fn success(&self) -> bool {
         *self == Self::Code(0)

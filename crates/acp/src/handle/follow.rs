@@ -36,6 +36,8 @@ pub struct Follow<'a> {
     /// Until the command has ended.
     wait: Option<Waiting<'a>>,
     seen: Output,
+    /// Whether something may be missing before the next piece.
+    missed: bool,
     done: bool,
 }
 
@@ -47,6 +49,7 @@ impl<'a> Follow<'a> {
             next_look: Instant::now(),
             wait: Some(Box::pin(terminal.wait_for_exit())),
             seen: Output { text: String::new(), truncated: false, exit: None },
+            missed: false,
             done: false,
         }
     }
@@ -67,12 +70,13 @@ impl<'a> Follow<'a> {
             let output = self.terminal.current_output().await?;
             self.next_look = Instant::now() + self.interval;
             let (text, missed) = unseen(&self.seen.text, self.seen.truncated, &output.text, output.truncated);
-            let piece = Piece { text: text.to_owned(), missed };
+            let text = text.to_owned();
+            self.missed |= missed;
             self.done = was_over || output.exit.is_some();
             let exit = output.exit.clone().or_else(|| self.seen.exit.take());
             self.seen = Output { exit, ..output };
-            if !piece.text.is_empty() {
-                return Ok(Some(piece));
+            if !text.is_empty() || (self.done && self.missed) {
+                return Ok(Some(Piece { text, missed: std::mem::take(&mut self.missed) }));
             }
         }
         Ok(None)

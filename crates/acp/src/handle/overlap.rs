@@ -17,7 +17,7 @@ pub(super) fn unseen<'a>(
     if let Some(rest) = new.strip_prefix(old)
         && (old_truncated || !new_truncated)
     {
-        return (rest, false);
+        return (rest, new_truncated && repeats(old));
     }
     if !new_truncated {
         // Not what the protocol says: a client that shows a screen may write over what was there.
@@ -25,10 +25,15 @@ pub(super) fn unseen<'a>(
     }
     // A cut between characters can leave a little more room than the last one did.
     if old_truncated && let Some(at) = new.rfind(old) {
-        return (&new[at + old.len()..], false);
+        return (&new[at + old.len()..], repeats(old));
     }
     let overlap = longest_overlap(old.as_bytes(), new.as_bytes());
-    (&new[overlap..], overlap < CERTAIN)
+    (&new[overlap..], overlap < CERTAIN || repeats(&new[..overlap]))
+}
+
+/// Whether a text that is found again may be a later repetition of it.
+fn repeats(text: &str) -> bool {
+    borders(text.as_bytes()).last().is_some_and(|&border| border >= CERTAIN)
 }
 
 fn common_prefix(old: &str, new: &str) -> usize {
@@ -87,12 +92,20 @@ mod tests {
             ("0123456789abcdefghi\n", "\nBCDEFGHIJKLMNOPQRST", (true, true), ("BCDEFGHIJKLMNOPQRST", true)),
             // A screen that was written over.
             ("abc\n\n\n", "abc\ndef\n\n", (false, false), ("def\n\n", true)),
-            ("ééééééééééé", "éééééééééééü", (true, true), ("ü", false)),
+            // The same again and again: nobody can count it.
+            ("ééééééééééé", "éééééééééééü", (true, true), ("ü", true)),
             ("", "tail", (false, true), ("tail", true)),
         ] {
             let found = unseen(old, truncated.0, new, truncated.1);
             assert_eq!(found, expected, "{old:?} -> {new:?} {truncated:?}");
         }
+    }
+
+    #[test]
+    fn an_overlap_that_repeats_itself_is_not_certain() {
+        let (few, many) = ("y\n".repeat(100), "y\n".repeat(200));
+        assert_eq!(unseen(&few, false, &many, true), (&many[few.len()..], true));
+        assert_eq!(unseen(&many, true, &many, true), ("", true));
     }
 
     proptest! {

@@ -47,7 +47,14 @@ impl ToolCallCommand {
     /// `failed` with its exit code or signal and its output.
     pub async fn run(self, limit: Duration) -> Result<Finished, TerminalError> {
         let terminals = self.command.terminals.clone();
-        let terminal = match self.command.clone().start().await {
+        let session = self.command.request.session_id.clone();
+        let open =
+            |unfinished| Open { terminals: &terminals, session: &session, id: self.id.clone(), unfinished };
+        // A tool call that the client knows has to be ended also if it never begins.
+        let mut asked = open(matches!(self.known, Known::Already));
+        let started = self.command.clone().start().await;
+        asked.unfinished = false;
+        let terminal = match started {
             Ok(terminal) => terminal,
             Err(error) => {
                 self.refuse(&error).await;
@@ -55,14 +62,9 @@ impl ToolCallCommand {
             }
         };
         // Declared after the terminal and therefore dropped before it: the tool call ends while the client has the terminal.
-        let mut open = Open {
-            terminals: &terminals,
-            session: terminal.session(),
-            id: self.id.clone(),
-            unfinished: true,
-        };
+        let mut open = open(true);
         let begun = self.begun(ToolCallStatus::InProgress, vec![terminal.content()]);
-        terminals.update(terminal.session(), begun).await?;
+        terminals.update(&session, begun).await?;
         let finished = open.watch(&terminal, limit).await?;
         drop(open);
         let _ = terminal.release().await;
@@ -72,7 +74,7 @@ impl ToolCallCommand {
     /// A command that cannot be started is shown too. A client that has no terminals at all hears nothing: whoever asked
     /// will do it another way.
     async fn refuse(&self, error: &TerminalError) {
-        if matches!(error, TerminalError::Unsupported) {
+        if matches!((error, self.known), (TerminalError::Unsupported, Known::NotYet)) {
             return;
         }
         let update = self.begun(ToolCallStatus::Failed, vec![error.to_string().into()]);

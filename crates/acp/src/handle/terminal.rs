@@ -6,6 +6,7 @@ use agent_client_protocol::v1::schema::{
     KillTerminalRequest, ReleaseTerminalRequest, SessionId, Terminal, TerminalId, TerminalOutputRequest,
     ToolCallContent, WaitForTerminalExitRequest,
 };
+use std::pin::pin;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -95,14 +96,19 @@ impl TerminalHandle {
 
     /// The part before the release, in the order the protocol recommends: wait, kill, output.
     pub(super) async fn settle(&self, limit: Duration) -> Result<Finished, TerminalError> {
-        let waited = timeout(limit, self.wait_for_exit()).await;
+        let mut wait = pin!(self.wait_for_exit());
+        let waited = timeout(limit, &mut wait).await;
         let timed_out = waited.is_err();
         let exit = match waited {
             Ok(exit) => Some(exit?),
             Err(_) => {
-                self.kill().await?;
-                // Not every client has ended it when it answers.
-                timeout(LAST_WORDS, self.wait_for_exit()).await.ok().and_then(Result::ok)
+                // Not every client has ended it when it answers, or answers at all; and one that refuses may be late
+                // because the command had just ended. The same wait goes on: some never answer one that comes after the end.
+                let ended = async {
+                    let _ = self.kill().await;
+                    wait.await
+                };
+                timeout(LAST_WORDS, ended).await.ok().and_then(Result::ok)
             }
         };
         let output = self.current_output().await?;

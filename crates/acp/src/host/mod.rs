@@ -173,8 +173,8 @@ impl Host {
     }
 
     /// Says that a session exists and where its commands start. Again for the same session: they start there from now on.
-    /// Do so before its first prompt is sent, and before `session/load` or `session/resume` is: from then on its agent may ask
-    /// for terminals.
+    /// [`Host::new_session`] does so for a new one; do it before `session/load` or `session/resume` is sent: from then on the
+    /// agent may ask for terminals.
     pub fn open_session(&self, id: impl Into<SessionId>, cwd: impl Into<PathBuf>) {
         let (session, cwd) = (id.into(), cwd.into());
         let opened = self.sessions().open(session.clone(), cwd.clone());

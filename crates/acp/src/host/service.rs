@@ -2,17 +2,19 @@
 //!
 //! Nothing here waits in the connection's dispatch loop: what takes time runs as a task of its own, which answers by itself.
 
-use super::Host;
+use super::{Host, refusal};
 use agent_client_protocol::role::HasPeer;
 use agent_client_protocol::util::MatchDispatchFrom;
+use agent_client_protocol::v1;
 use agent_client_protocol::v1::schema::{
-    CreateTerminalRequest, KillTerminalRequest, ReleaseTerminalRequest, TerminalOutputRequest,
-    WaitForTerminalExitRequest,
+    CreateTerminalRequest, KillTerminalRequest, NewSessionRequest, NewSessionResponse,
+    ReleaseTerminalRequest, TerminalOutputRequest, WaitForTerminalExitRequest,
 };
 use agent_client_protocol::{
     Agent, ConnectionTo, Dispatch, Error, HandleDispatchFrom, Handled, JsonRpcResponse, Responder, Role,
 };
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 /// Answers `terminal/*` on one connection and leaves everything else to others. Made by [`Host::service`].
 ///
@@ -27,8 +29,9 @@ use tokio::runtime::Handle;
 /// Client.v1().with_handler(host.service()).connect_with(agent, async |cx| {
 ///     let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(Host::capabilities());
 ///     cx.send_request(hello).block_task().await?;
-///     let session = cx.send_request(NewSessionRequest::new("/src/project")).block_task().await?;
-///     host.open_session(session.session_id, "/src/project");
+///     let session = host.new_session(&cx, NewSessionRequest::new("/src/project")).await?;
+///     // Prompts as usual; and in the end, or with the connection:
+///     host.close_session(&session.session_id).await;
 ///     Ok(())
 /// }).await?;
 /// # Ok(()) }
@@ -38,6 +41,28 @@ pub struct TerminalService {
     host: Host,
     /// Where the last work is done when the connection is gone.
     runtime: Option<Handle>,
+}
+
+impl Host {
+    /// Sends `session/new` and opens the session that comes of it, before anything is dealt with that the agent asks in it.
+    /// (Whoever waits for the answer first and then opens the session may be too late: the agent need not wait.) Like every
+    /// request, not to be awaited in a handler of the same connection.
+    pub async fn new_session(
+        &self,
+        connection: &v1::ConnectionTo<Agent>,
+        request: NewSessionRequest,
+    ) -> Result<NewSessionResponse, Error> {
+        let (tell, told) = oneshot::channel();
+        let (host, cwd) = (self.clone(), request.cwd.clone());
+        connection.prepare_request(request).on_receiving_result(async move |result| {
+            if let Ok(response) = &result {
+                host.open_session(response.session_id.clone(), cwd);
+            }
+            let _ = tell.send(result);
+            Ok(())
+        })?;
+        told.await.map_err(|_| refusal::internal("the connection ended before the answer"))?
+    }
 }
 
 impl TerminalService {

@@ -257,9 +257,7 @@ async fn a_command_that_runs_out_of_time_is_killed_and_told_with_its_last_words(
         let recipe = [
             "terminal/create",
             "terminal/wait_for_exit",
-            "$/cancel_request",
             "terminal/kill",
-            "terminal/wait_for_exit",
             "terminal/output",
             "terminal/release",
         ];

@@ -113,3 +113,40 @@ async fn what_the_client_dropped_is_said_to_be_missing() {
     .await;
     place.check().await;
 }
+
+/// What is kept looks the same before and after.
+#[tokio::test]
+async fn what_was_dropped_of_a_flood_of_equal_lines_is_said_to_be_missing() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        let go = place.dir().join("go");
+        let line = format!("mkfifo {0}; yes | head -n 100; read x <{0}; yes | head -n 100000", go.display());
+        let terminal = terminals.command(&session(), line).output_byte_limit(1000).start().await.unwrap();
+        let mut follow = terminal.follow().every(Duration::from_millis(10));
+        let mut before = 0;
+        while before < 200 {
+            before += follow.next().await.unwrap().unwrap().text.len();
+        }
+        tokio::task::spawn_blocking(move || std::fs::write(go, "on\n")).await.unwrap().unwrap();
+        let (text, pieces, _) = all(follow).await;
+        assert!(before + text.len() < 200_200 && pieces.iter().any(|piece| piece.missed), "{}", text.len());
+    })
+    .await;
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_client_that_keeps_nothing_is_said_to_have_dropped_it() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        let command = terminals.command(&session(), "echo hello").output_byte_limit(0);
+        let terminal = command.start().await.unwrap();
+        let (text, pieces, exit) = all(terminal.follow()).await;
+        assert_eq!((text.as_str(), exit), ("", Some(Exit::Code(0))));
+        assert!(pieces.iter().any(|piece| piece.missed));
+    })
+    .await;
+    place.check().await;
+}

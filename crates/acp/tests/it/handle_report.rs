@@ -162,3 +162,23 @@ async fn a_truncated_output_is_said_to_be_truncated() {
     .await;
     place.check().await;
 }
+
+/// Its permission was asked for, so the client shows it.
+#[tokio::test]
+async fn a_known_tool_call_that_is_given_up_while_it_starts_does_not_stay_pending() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals, sent| {
+        let mut run =
+            Box::pin(terminals.command(&session(), "sleep 100").tool_call_update("asked").run(LONG));
+        let poll = std::future::poll_fn(|cx| std::task::Poll::Ready(run.as_mut().poll(cx).is_pending()));
+        assert!(poll.await);
+        drop(run);
+        // What comes after it on the wire was sent after it.
+        terminals.command(&session(), "true").start().await.unwrap().release().await.unwrap();
+        let last = sent.updates().pop().expect("nothing was said about it");
+        assert_eq!((&last["toolCallId"], &last["status"]), (&json!("asked"), &json!("failed")));
+    })
+    .await;
+    place.check().await;
+}

@@ -4,6 +4,7 @@
 mod examples;
 mod foreign_client;
 mod handle;
+mod handle_client;
 mod handle_follow;
 mod handle_local;
 mod handle_report;

@@ -118,16 +118,12 @@ impl Station {
         station
     }
 
-    /// Until both sessions are open at the other end.
+    /// Both sessions are open at the other end, as soon as the agent has named them.
     async fn settled(&self) {
         for session in [&self.one, &self.two] {
-            // Refused because of the command, not because of the session.
-            let refused = loop {
-                let refused = self.create(session, json!({"command": ""})).await.unwrap_err();
-                if refused.code == -32602 {
-                    break refused;
-                }
-            };
+            // Refused because of the command, not because of the session: that is open, although the agent has only just
+            // named it.
+            let refused = self.create(session, json!({"command": ""})).await.unwrap_err();
             assert_eq!(refused.code, -32602, "{refused:?}");
         }
         self.events.lock().unwrap().clear();
@@ -279,8 +275,7 @@ fn client(host: Host, pipe: Pipe, cwd: PathBuf, stopped: oneshot::Receiver<()>) 
                     InitializeRequest::new(ProtocolVersion::V1).client_capabilities(Host::capabilities());
                 cx.send_request(hello).block_task().await?;
                 for _ in 0..2 {
-                    let session = cx.send_request(NewSessionRequest::new(&cwd)).block_task().await?;
-                    host.open_session(session.session_id, &cwd);
+                    host.new_session(&cx, NewSessionRequest::new(&cwd)).await?;
                 }
                 let _ = stopped.await;
                 Ok(())

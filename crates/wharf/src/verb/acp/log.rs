@@ -109,7 +109,7 @@ fn how(ended: &Ended) -> Map<String, Value> {
     fields.insert("exit_code".to_owned(), json!(ended.exit_code()));
     fields.insert("signal".to_owned(), json!(ended.signal()));
     fields.insert("cause".to_owned(), json!(ended.cause.code()));
-    fields.insert("author".to_owned(), json!(ended.author));
+    fields.insert("author".to_owned(), json!((!ended.author.is_empty()).then_some(&ended.author)));
     fields.insert("bytes".to_owned(), json!(ended.bytes));
     fields.insert("duration_ms".to_owned(), json!(ended.lasted.as_millis()));
     fields

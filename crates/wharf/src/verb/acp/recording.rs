@@ -38,7 +38,14 @@ impl Recorder {
     /// Makes the directory if there is none.
     pub(super) fn open(dir: &Path) -> Result<Self, Failure> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
-        made.map_err(|error| Failure::new(format!("cannot record into {}: {error}", dir.display())))?;
+        // Found out now, and not when the first film is to be made, which nobody would notice.
+        let probe = dir.join(format!(".wharf-{}", std::process::id()));
+        let usable = made.and_then(|()| File::create(&probe)).and_then(|_| std::fs::remove_file(&probe));
+        usable.map_err(|error| {
+            let why =
+                if dir.is_file() { "it is a file, not a directory".to_owned() } else { error.to_string() };
+            Failure::new(format!("cannot record into {}: {why}", dir.display()))
+        })?;
         Ok(Self { dir: dir.to_owned(), films: Mutex::default() })
     }
 

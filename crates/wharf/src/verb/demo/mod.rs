@@ -48,7 +48,10 @@ pub(crate) async fn run() -> Result<Code, Failure> {
     introduce()?;
     let mut wharf = start(&own)?;
     let view = Arc::new(Mutex::new(View::new()));
-    let memory = converse(&mut wharf, view.clone()).await?;
+    let memory = match converse(&mut wharf, view.clone()).await {
+        Ok(memory) => memory,
+        Err(failure) => return given_up(&mut wharf, failure).await,
+    };
     // The client has gone; `wharf acp` notices, and takes everything with it.
     timeout(LEAVE, wharf.wait()).await.map_err(|_| Failure::new("wharf acp did not leave"))??;
     let left = tokio::task::spawn_blocking(census::left).await.map_err(std::io::Error::other)?;
@@ -56,6 +59,15 @@ pub(crate) async fn run() -> Result<Code, Failure> {
     let tally = Tally { ended: view.ended, most: view.most, memory, left };
     conclude(&tally, began.elapsed())?;
     Ok(if tally.left == 0 && tally.ended == COMMANDS { exit_code::DONE } else { exit_code::REFUSED })
+}
+
+/// If `wharf acp` could not do its work it has said why, and nothing need be added.
+async fn given_up(wharf: &mut Child, failure: Failure) -> Result<Code, Failure> {
+    let ended = timeout(LEAVE, wharf.wait()).await.ok().and_then(Result::ok);
+    match ended.and_then(|status| status.code()).and_then(|code| Code::try_from(code).ok()) {
+        Some(code) if code != exit_code::DONE => Ok(code),
+        _ => Err(failure),
+    }
 }
 
 fn introduce() -> Result<(), Failure> {
@@ -100,7 +112,7 @@ async fn converse(wharf: &mut Child, view: Arc<Mutex<View>>) -> Result<Option<u6
         cx.send_request(prompt).block_task().await?;
         Ok(pid.and_then(census::peak_memory))
     });
-    talk.await.map_err(|error| Failure::new(format!("the agent gave up: {error}")))
+    talk.await.map_err(|error| Failure::new(format!("the agent gave up: {}", error.message)))
 }
 
 /// Lines of JSON both ways.
