@@ -49,7 +49,8 @@ impl TerminalHandle {
     }
 
     /// The terminal as content of a tool call. The client goes on showing it after it was released, if it was embedded
-    /// before. Send it with [`Terminals::update`].
+    /// before. Send it with [`Terminals::update`], and not in a permission request if the command may be a local one: only
+    /// updates are put into words that a client without terminals can show.
     #[must_use]
     pub fn content(&self) -> ToolCallContent {
         ToolCallContent::Terminal(Terminal::new(self.id.clone()))
@@ -116,7 +117,8 @@ impl TerminalHandle {
         Ok(Finished { exit, output: output.text, truncated: output.truncated, timed_out })
     }
 
-    /// Its output as it comes: `while let Some(piece) = follow.next().await? { … }`.
+    /// Its output as it comes: `while let Some(piece) = follow.next().await? { … }`. The protocol can only be asked again and
+    /// again, for everything that is kept each time: name an output limit if there may be much.
     #[must_use]
     pub fn follow(&self) -> Follow<'_> {
         Follow::new(self)
