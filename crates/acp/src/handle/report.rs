@@ -120,10 +120,10 @@ impl Open<'_> {
             Ok(finished) => (ToolCallStatus::Failed, raw_output(finished)),
             Err(error) => (ToolCallStatus::Failed, json!({ "error": error.to_string() })),
         };
-        let shown = self.terminals.update(self.session, self.ended(status, output)).await;
+        // What came of the command counts, also for an agent whose client is no longer there to be shown it.
+        let _ = self.terminals.update(self.session, self.ended(status, output)).await;
         self.unfinished = false;
-        let finished = settled?;
-        shown.map(|()| finished)
+        settled
     }
 
     fn ended(&self, status: ToolCallStatus, output: Value) -> SessionUpdate {
