@@ -5,6 +5,7 @@
 //! client.
 
 use super::envelope::{Id, Key};
+use super::escape::{escape, expected_len};
 use super::outbox::{Bytes, Sender};
 use crate::host::Host;
 use agent_client_protocol::{Error, ErrorCode};
@@ -12,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+use std::mem;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -133,20 +135,22 @@ impl Answers {
                 result = work => result,
                 Ok(()) = cancelled => Err(Error::request_cancelled()),
             };
-            let _ = to_agent.send(Bytes::Whole(answer(&text, &result, 0))).await;
+            let _ = to_agent.send(Bytes::Whole(answer(&text, &result))).await;
             (key, number)
         });
     }
 
     /// Answered on the spot: what was asked before must not be overtaken by a release.
     async fn output(&self, id: Id<'_>, params: Option<&RawValue>) {
-        let result = read(params).and_then(|request| self.host.output(&request));
-        let expected = result.as_ref().map_or(0, |answer| escaped_len(&answer.output));
-        let _ = self.to_agent.send(Bytes::Whole(answer(id.text(), &result, expected))).await;
+        let mut result = read(params).and_then(|request| self.host.output(&request));
+        let text = result.as_mut().map(|answer| mem::take(&mut answer.output)).unwrap_or_default();
+        let mut line = answer(id.text(), &result);
+        fill_in(&text, &mut line);
+        let _ = self.to_agent.send(Bytes::Whole(line)).await;
     }
 
     async fn refuse(&self, id: Id<'_>, error: Error) {
-        let _ = self.to_agent.send(Bytes::Whole(answer(id.text(), &Err::<(), _>(error), 0))).await;
+        let _ = self.to_agent.send(Bytes::Whole(answer(id.text(), &Err::<(), _>(error)))).await;
     }
 }
 
@@ -156,9 +160,9 @@ fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, Error> {
     serde_json::from_str(params.get()).map_err(|error| invalid(format!("the parameters are wrong: {error}")))
 }
 
-/// The line of an answer. Written straight into what goes out, since it may be megabytes.
-fn answer<T: Serialize>(id: &str, result: &Result<T, Error>, expected: usize) -> Vec<u8> {
-    let mut line = Vec::with_capacity(expected + 256);
+/// The line of an answer.
+fn answer<T: Serialize>(id: &str, result: &Result<T, Error>) -> Vec<u8> {
+    let mut line = Vec::with_capacity(256);
     line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     line.extend_from_slice(id.as_bytes());
     let start = line.len();
@@ -181,24 +185,16 @@ fn answer<T: Serialize>(id: &str, result: &Result<T, Error>, expected: usize) ->
     line
 }
 
-/// Bytes of a text in JSON, as far as escapes of two characters go, which nearly all are. Megabytes that have to be moved
-/// because there was too little room for them cost more than counting.
-fn escaped_len(text: &str) -> usize {
-    // In small sums without branches: so the compiler looks at many bytes in one step.
-    let escapes = |bytes: &[u8]| {
-        bytes.iter().map(|byte| u8::from(*byte < b' ' || *byte == b'"' || *byte == b'\\')).sum::<u8>()
-    };
-    text.len() + text.as_bytes().chunks(128).map(|bytes| usize::from(escapes(bytes))).sum::<usize>()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_length_of_usual_text_in_json_is_known_beforehand() {
-        for text in ["", "\n", "a\tb\r\n", "\"\\\"", &"é\n".repeat(999), &"\n".repeat(1000)] {
-            assert_eq!(escaped_len(text) + 2, serde_json::to_string(text).unwrap().len(), "{text:?}");
-        }
+/// Puts a terminal's output, which may be megabytes, into the answer that was written without it.
+fn fill_in(output: &str, line: &mut Vec<u8>) {
+    const EMPTY: &[u8] = br#""output":""#;
+    if output.is_empty() {
+        return;
     }
+    // The id comes before it and may be any text, but not with a quote that is not escaped.
+    let Some(at) = line.windows(EMPTY.len()).position(|part| part == EMPTY) else { return };
+    let after = line.split_off(at + EMPTY.len());
+    line.reserve(expected_len(output) + after.len());
+    escape(output, line);
+    line.extend_from_slice(&after);
 }

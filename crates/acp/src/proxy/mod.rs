@@ -6,6 +6,7 @@
 mod answer;
 mod component;
 mod envelope;
+mod escape;
 mod inbound;
 mod lines;
 mod offer;
