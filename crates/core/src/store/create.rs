@@ -31,11 +31,6 @@ impl Store {
             Holder::Thread => None,
             Holder::Process(shim) => Some((shim, self.idle_shim(shim)?)),
         };
-        if self.shared.keep_spare {
-            // Now, while this one waits for the disk and for its command: who creates one after the other finds it ready.
-            let store = self.clone();
-            tokio::task::spawn_blocking(move || store.prepare_spare());
-        }
         let mut claim = Claim::new(self, id);
         let (events, out) = claim.files(&meta)?;
         let listener = claim.socket()?;
@@ -55,6 +50,12 @@ impl Store {
                 held => held?,
             },
         };
+        if self.shared.keep_spare {
+            // Not before: it would take a processor away from this one's command. Who creates one after the other finds it
+            // ready.
+            let store = self.clone();
+            tokio::task::spawn_blocking(move || store.prepare_spare());
+        }
         failpoint::hit("create.after_start");
         claim.keep();
         if grant.spec.on_owner_exit == OnOwnerExit::Kill {

@@ -28,11 +28,11 @@ pub(crate) struct Turn {
 
 /// Everything that is measured.
 pub(crate) const TURNS: [Turn; 5] = [
-    Turn { work: Work::True, count: 10, width: 1 },
-    Turn { work: Work::Seq, count: 3, width: 1 },
-    Turn { work: Work::TrueInShell, count: 10, width: 1 },
-    Turn { work: Work::True, count: 24, width: 8 },
-    Turn { work: Work::Seq, count: 8, width: 8 },
+    Turn { work: Work::True, count: 60, width: 1 },
+    Turn { work: Work::Seq, count: 12, width: 1 },
+    Turn { work: Work::TrueInShell, count: 60, width: 1 },
+    Turn { work: Work::True, count: 96, width: 8 },
+    Turn { work: Work::Seq, count: 24, width: 8 },
 ];
 
 /// The time of one cycle, and how many outputs of a turn were not what the command had printed.
