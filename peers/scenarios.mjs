@@ -120,9 +120,9 @@ export const scenarios = {
   },
 
   async env_wins(agent) {
-    const env = { TERM: "dumb", PAGER: "mine", GREETING: "a b=c" };
+    const env = { TERM: "dumb", DEBIAN_FRONTEND: "mine", GREETING: "a b=c" };
     const list = Object.entries(env).map(([name, value]) => ({ name, value }));
-    return run(agent, sh('echo "$TERM|$PAGER|$GREETING"', { env: list }));
+    return run(agent, sh('echo "$TERM|$DEBIAN_FRONTEND|$GREETING"', { env: list }));
   },
 
   async bad_env(agent) {

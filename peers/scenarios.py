@@ -151,8 +151,8 @@ async def no_such_program(agent):
 
 @scenario
 async def env_wins(agent):
-    env = {"TERM": "dumb", "PAGER": "mine", "GREETING": "a b=c"}
-    return await run(agent, *sh('echo "$TERM|$PAGER|$GREETING"'), env=env)
+    env = {"TERM": "dumb", "DEBIAN_FRONTEND": "mine", "GREETING": "a b=c"}
+    return await run(agent, *sh('echo "$TERM|$DEBIAN_FRONTEND|$GREETING"'), env=env)
 
 
 @scenario

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 use wharf_fuzz::plant;
-use wharf_shim::plan::{Backlog, Io, Limits, OnOwnerExit, PipeInput, Plan, Size};
+use wharf_shim::plan::{Backlog, Io, Limits, OnOwnerExit, PipeInput, Plan, Resources, Size};
 use wharf_shim::wire::frame::{Deframer, MAX_FRAME, frame};
 use wharf_shim::wire::message::{Progress, Refusal, Reply, Request, State};
 
@@ -64,7 +64,7 @@ fn replies() -> Vec<Reply> {
     let progress = Progress { first: 1, end: 2, state: State::Stalled, input_pending: 3, pid: 4 };
     vec![
         Reply::Started { pid: 1 },
-        Reply::NotStarted { stage: 1, errno: 2 },
+        Reply::NotStarted { stage: 1, errno: 2, doing: String::new() },
         Reply::Progress(progress),
         Reply::Killed { processes: 1 },
         Reply::Done,
@@ -83,5 +83,7 @@ fn plan() -> Plan {
         grace: Duration::from_secs(5),
         on_owner_exit: OnOwnerExit::Kill,
         backlog: Backlog::Wait,
+        confine: None,
+        resources: Resources { memory: Some(1 << 30), ..Resources::default() },
     }
 }

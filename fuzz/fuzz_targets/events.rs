@@ -61,6 +61,7 @@ fn whole_journal() -> Vec<u8> {
         ticks: 3,
         boot: [4; 16],
         cgroup: "/sys/fs/cgroup/x".to_owned(),
+        sandbox: "workspace".to_owned(),
     };
     journal([
         Record::Start(start),
@@ -100,5 +101,6 @@ fn end(status: Status, cause: Cause) -> End {
         peak_memory: 4,
         left: 5,
         holding: 6,
+        limit: Some(7),
     }
 }

@@ -1,5 +1,6 @@
 //! How a terminal ended, for those who ask.
 
+use crate::policy::OPEN;
 use std::time::Duration;
 use wharf_shim::journal::record::{Cause, End, Entry, Lost, Status};
 use wharf_shim::signal;
@@ -27,6 +28,45 @@ pub struct Ended {
     pub left: u32,
     /// How many of them held the output open.
     pub holding: u32,
+    /// The limit that ended it, if one did whose value is on record.
+    pub limit: Option<Limit>,
+    /// The sandbox it ran in; `open` if it had none.
+    pub sandbox: String,
+}
+
+/// A limit with its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Time from the start.
+    Time(Duration),
+    /// Time without output and input.
+    Idle(Duration),
+    /// Bytes of output.
+    Output(u64),
+    /// Processes and threads at the same time.
+    Processes(u64),
+    /// Bytes of memory.
+    Memory(u64),
+    /// Processor time.
+    Cpu(Duration),
+    /// Bytes of one file.
+    FileSize(u64),
+}
+
+impl Limit {
+    fn new(cause: Cause, value: u64) -> Option<Self> {
+        let time = Duration::from_nanos(value);
+        Some(match cause {
+            Cause::TimeLimit => Self::Time(time),
+            Cause::IdleLimit => Self::Idle(time),
+            Cause::OutputLimit => Self::Output(value),
+            Cause::ProcessLimit => Self::Processes(value),
+            Cause::MemoryLimit => Self::Memory(value),
+            Cause::CpuLimit => Self::Cpu(time),
+            Cause::FileSizeLimit => Self::FileSize(value),
+            Cause::Exited | Cause::Killed | Cause::OwnerGone | Cause::Lost => return None,
+        })
+    }
 }
 
 /// What became of a command.
@@ -41,7 +81,7 @@ pub enum Outcome {
 }
 
 impl Ended {
-    pub(crate) fn new(entry: &Entry, end: &End) -> Self {
+    pub(crate) fn new(entry: &Entry, end: &End, sandbox: &str) -> Self {
         Self {
             outcome: match end.status {
                 Status::Code(code) => Outcome::Code(code),
@@ -57,6 +97,8 @@ impl Ended {
             bytes: entry.offset,
             left: end.left,
             holding: end.holding,
+            limit: end.limit.and_then(|value| Limit::new(end.cause, value)),
+            sandbox: if sandbox.is_empty() { OPEN } else { sandbox }.to_owned(),
         }
     }
 

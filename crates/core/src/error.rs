@@ -57,6 +57,7 @@ impl CreateError {
             Self::Spec(error) => error.code(),
             Self::Taken => "id_taken",
             Self::Launch(LaunchError::Start(error)) => error.code(),
+            Self::Launch(LaunchError::Sandbox { .. }) => "sandbox",
             Self::Launch(LaunchError::Shim { source, .. }) => limit_or(source, "no_shim"),
             Self::Launch(LaunchError::Silent(error) | LaunchError::Gone(error)) => {
                 limit_or(error, "shim_silent")

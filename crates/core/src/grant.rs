@@ -1,9 +1,10 @@
 //! The grant: a spec that may be started, with everything looked up that could change between decision and start.
 //!
-//! The working directory is open, the program is an absolute path. There is one way to a grant today, [`unrestricted`],
-//! which checks that a spec makes sense and forbids nothing; rules will be a second one.
+//! The working directory is open, the program is an absolute path. There are two ways to a grant: [`unrestricted`], which
+//! checks that a spec makes sense and forbids nothing, and a [policy](crate::policy).
 
-use crate::spec::{Command, Spec, SpecIo};
+use crate::policy::{Facts, OPEN};
+use crate::spec::{Command, Spec, SpecIo, is_name, merge};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr, OsString};
@@ -11,6 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use wharf_shim::confine::Confine;
 use wharf_shim::plan::{Io, Limits, PipeInput, Plan};
 
 /// A spec that may be started. Can only be made by judging one.
@@ -19,8 +21,15 @@ pub struct Grant {
     pub(crate) spec: Spec,
     pub(crate) program: CString,
     pub(crate) argv: Vec<CString>,
+    /// The same as text.
+    pub(crate) words: Vec<OsString>,
     pub(crate) env: Vec<CString>,
+    /// Names of the variables; their values are nobody's business.
+    pub(crate) names: Vec<OsString>,
     pub(crate) cwd: OwnedFd,
+    pub(crate) facts: Facts,
+    /// The sandbox; none for `open`.
+    pub(crate) confine: Option<Confine>,
 }
 
 /// What is wrong with a spec.
@@ -86,6 +95,13 @@ impl SpecError {
 
 /// Grants whatever makes sense.
 pub fn unrestricted(spec: Spec) -> Result<Grant, SpecError> {
+    let cwd = open_cwd(&spec.cwd)?;
+    let env = merge([&spec.inherited, &spec.preset, &spec.env]);
+    prepare(spec, cwd, env)
+}
+
+/// What a spec comes to in that directory, with that environment. Whoever calls this has judged both.
+pub(crate) fn prepare(spec: Spec, cwd: OwnedFd, env: Vec<(OsString, OsString)>) -> Result<Grant, SpecError> {
     let (program, args) = match &spec.command {
         Command::Argv { program, args } => (program.clone(), args.clone()),
         Command::ShellLine { shell, line } => (shell.clone(), vec![OsString::from("-c"), line.clone()]),
@@ -93,21 +109,24 @@ pub fn unrestricted(spec: Spec) -> Result<Grant, SpecError> {
     if program.is_empty() {
         return Err(SpecError::Empty);
     }
-    let cwd = open_cwd(&spec.cwd)?;
-    let path = spec.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
     let found = find(&program, path, &spec.cwd)?;
-    let argv = std::iter::once(&program).chain(&args).map(|arg| c_string(arg, "an argument"));
+    let words: Vec<OsString> = std::iter::once(program).chain(args).collect();
     Ok(Grant {
-        argv: argv.collect::<Result<_, _>>()?,
+        argv: words.iter().map(|arg| c_string(arg, "an argument")).collect::<Result<_, _>>()?,
+        words,
         program: c_string(found.as_os_str(), "the command")?,
-        env: environment(&spec)?,
+        env: environment(&env)?,
+        names: env.into_iter().map(|(name, _)| name).collect(),
+        facts: Facts::default(),
+        confine: None,
         cwd,
         spec,
     })
 }
 
 /// The directory that will be entered, whatever its name means later.
-fn open_cwd(path: &Path) -> Result<OwnedFd, SpecError> {
+pub(crate) fn open_cwd(path: &Path) -> Result<OwnedFd, SpecError> {
     if !path.is_absolute() {
         return Err(SpecError::RelativeCwd { path: path.to_owned() });
     }
@@ -162,15 +181,15 @@ fn kind_of(file: &Path) -> Kind {
     }
 }
 
-fn environment(spec: &Spec) -> Result<Vec<CString>, SpecError> {
+fn environment(env: &[(OsString, OsString)]) -> Result<Vec<CString>, SpecError> {
     let pair = |(name, value): &(OsString, OsString)| {
-        if name.is_empty() || name.as_bytes().contains(&b'=') {
+        if !is_name(name) {
             return Err(SpecError::BadName { name: name.clone() });
         }
         let pair = [name.as_bytes(), b"=", value.as_bytes()].concat();
         c_string(&OsString::from_vec(pair), "an environment variable")
     };
-    spec.env.iter().map(pair).collect()
+    env.iter().map(pair).collect()
 }
 
 fn c_string(text: &OsStr, what: &'static str) -> Result<CString, SpecError> {
@@ -178,6 +197,23 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, SpecError> {
 }
 
 impl Grant {
+    /// What decided that it may be started.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The sandbox it will run in; `open` if it has none.
+    #[must_use]
+    pub fn sandbox(&self) -> &str {
+        self.confine.as_ref().map_or(OPEN, |confine| &confine.name)
+    }
+
+    /// The file that is executed.
+    pub(crate) fn program_path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.program.as_bytes()))
+    }
+
     /// The plan for the holder, in a terminal of that id.
     pub(crate) fn plan(&self, id: &str) -> Result<Plan, SpecError> {
         let spec = &self.spec;
@@ -205,6 +241,8 @@ impl Grant {
             grace: spec.grace,
             on_owner_exit: spec.on_owner_exit,
             backlog: spec.backlog,
+            confine: self.confine.clone(),
+            resources: spec.resources,
         })
     }
 }

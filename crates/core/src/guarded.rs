@@ -54,6 +54,7 @@ impl GuardError {
             Self::NotFound { .. } => "not_found",
             Self::NotExecutable { .. } => "not_executable",
             Self::Launch(LaunchError::Start(error)) => error.code(),
+            Self::Launch(LaunchError::Sandbox { .. }) => "sandbox",
             Self::Launch(LaunchError::Shim { source, .. }) => limit_or(source, "no_shim"),
             Self::Launch(LaunchError::Silent(error) | LaunchError::Gone(error)) => {
                 limit_or(error, "shim_silent")

@@ -25,9 +25,9 @@
 //! every orphan of the command. With [`Holder::Thread`], for programs that want nothing installed beside them, the same
 //! code runs on a thread of yours. Then a terminal cannot outlive your program: however that ends, a command that still
 //! runs is `lost`, and its processes are swept by whoever looks at the store next. Where no cgroup can be made, daemons
-//! that leave the process tree *and* clear their environment can escape a kill. A program that ignores SIGCHLD, or waits
-//! for children that are not its own, loses statuses. And starting costs a fork of your program, which grows with its
-//! memory.
+//! that leave the process tree *and* clear their environment can escape a kill, and are not counted for limits. A
+//! program that ignores SIGCHLD, or waits for children that are not its own, loses statuses. And starting costs a fork
+//! of your program, which grows with its memory.
 //!
 //! # Good to know
 //!
@@ -35,19 +35,21 @@
 //! holder first, which can take seconds, so call them where blocking is allowed. A handle keeps two descriptors open, a
 //! terminal that is to end with its owner one more.
 
+pub mod amount;
 mod client;
 mod end;
 mod error;
 mod grant;
 mod guarded;
 mod id;
+pub mod policy;
 mod screen;
 mod spec;
 mod store;
 mod terminal;
 mod text;
 
-pub use end::{Ended, Outcome};
+pub use end::{Ended, Limit, Outcome};
 pub use error::{ControlError, CreateError, OpenError, ReadError};
 pub use grant::{Grant, SpecError, unrestricted};
 pub use guarded::{GuardError, Guarded};

@@ -1,9 +1,10 @@
 //! The spec: what somebody asks to be run. Nothing in it has been checked or decided.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wharf_shim::plan::{Backlog, DEFAULT_GRACE, DEFAULT_KEEP, LEAST_KEEP};
+use wharf_shim::plan::{Backlog, DEFAULT_GRACE, DEFAULT_KEEP, LEAST_KEEP, Resources};
 
 pub use wharf_shim::plan::{OnOwnerExit, Size};
 
@@ -21,11 +22,14 @@ pub use wharf_shim::plan::{OnOwnerExit, Size};
 pub struct Spec {
     pub(crate) command: Command,
     pub(crate) cwd: PathBuf,
+    pub(crate) inherited: Vec<(OsString, OsString)>,
+    pub(crate) preset: Vec<(OsString, OsString)>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) io: SpecIo,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) idle_limit: Option<Duration>,
     pub(crate) output_limit: Option<u64>,
+    pub(crate) resources: Resources,
     pub(crate) keep: u64,
     pub(crate) grace: Duration,
     pub(crate) on_owner_exit: OnOwnerExit,
@@ -70,11 +74,14 @@ impl Spec {
         Self {
             command,
             cwd: PathBuf::from("/"),
+            inherited: Vec::new(),
+            preset: Vec::new(),
             env: Vec::new(),
             io: SpecIo::Plain,
             time_limit: None,
             idle_limit: None,
             output_limit: None,
+            resources: Resources::default(),
             keep: DEFAULT_KEEP,
             grace: DEFAULT_GRACE,
             on_owner_exit: OnOwnerExit::Kill,
@@ -84,6 +91,12 @@ impl Spec {
         }
     }
 
+    /// Where it is to start.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.cwd
+    }
+
     /// Where it starts. An absolute path; the root directory if not said.
     #[must_use]
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
@@ -91,7 +104,29 @@ impl Spec {
         self
     }
 
-    /// Adds one variable to its environment, which is otherwise empty. A later value of the same name wins.
+    /// What the environment of whoever runs this offers it. A policy lets some of it pass; without one it all does. What
+    /// has no proper name is left out.
+    #[must_use]
+    pub fn inherit<N: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        pairs: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let pairs = pairs.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.inherited = pairs.filter(|(name, _)| is_name(name)).collect();
+        self
+    }
+
+    /// What the front end sets for every command: wins over what is inherited, and the request's own over it.
+    #[must_use]
+    pub fn preset<N: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        pairs: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        self.preset = pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        self
+    }
+
+    /// Adds one variable that the request itself asks for. A later value of the same name wins.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         let name = name.into();
@@ -100,7 +135,7 @@ impl Spec {
         self
     }
 
-    /// Adds many variables.
+    /// Adds many of those.
     #[must_use]
     pub fn envs<N: Into<OsString>, V: Into<OsString>>(self, pairs: impl IntoIterator<Item = (N, V)>) -> Self {
         pairs.into_iter().fold(self, |spec, (name, value)| spec.env(name, value))
@@ -140,6 +175,42 @@ impl Spec {
     #[must_use]
     pub fn output_limit(mut self, bytes: u64) -> Self {
         self.output_limit = Some(bytes);
+        self
+    }
+
+    /// Ends it at once when it has more than that many processes. Threads count as processes.
+    #[must_use]
+    pub fn process_limit(mut self, processes: u32) -> Self {
+        self.resources.processes = Some(processes);
+        self
+    }
+
+    /// Ends it at once when its processes together use more than that many bytes of memory. What they only share with
+    /// others, like the code of libraries, does not count where wharf does the counting.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.resources.memory = Some(bytes);
+        self
+    }
+
+    /// Ends it when its processes together have used that much processor time.
+    #[must_use]
+    pub fn cpu_limit(mut self, limit: Duration) -> Self {
+        self.resources.cpu = Some(limit);
+        self
+    }
+
+    /// Lets none of its files grow beyond that many bytes: the process that tries gets SIGXFSZ.
+    #[must_use]
+    pub fn file_size_limit(mut self, bytes: u64) -> Self {
+        self.resources.file_size = Some(bytes);
+        self
+    }
+
+    /// Lets none of its processes have more than that many descriptors open.
+    #[must_use]
+    pub fn open_files_limit(mut self, descriptors: u64) -> Self {
+        self.resources.open_files = Some(descriptors);
         self
     }
 
@@ -186,4 +257,21 @@ impl Spec {
         self.session = Some(session.into());
         self
     }
+}
+
+/// Whether a variable can have that name.
+pub(crate) fn is_name(name: &OsStr) -> bool {
+    !name.is_empty() && !name.as_bytes().contains(&b'=')
+}
+
+/// One value for each name, the last one's.
+pub(crate) fn merge(layers: [&[(OsString, OsString)]; 3]) -> Vec<(OsString, OsString)> {
+    let mut merged: Vec<(OsString, OsString)> = Vec::new();
+    for (name, value) in layers.into_iter().flatten() {
+        match merged.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => known.clone_from(value),
+            None => merged.push((name.clone(), value.clone())),
+        }
+    }
+    merged
 }

@@ -102,7 +102,10 @@ fn forget_standard(null: &OwnedFd) {
 }
 
 fn refuse(mut lease: Connection, error: StartError) -> u8 {
-    lease.send(0, &Reply::NotStarted { stage: error.stage.number(), errno: error.errno });
+    lease.send(
+        0,
+        &Reply::NotStarted { stage: error.stage.number(), errno: error.errno, doing: String::new() },
+    );
     match (error.stage, error.code()) {
         (Stage::Exec, "not_found") => NOT_FOUND,
         (Stage::Exec, _) => NOT_EXECUTABLE,

@@ -67,6 +67,14 @@ pub enum LaunchError {
     /// The command could not be started.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// Its sandbox could not be set up, so it was not started.
+    #[error("the sandbox could not be set up: {doing}: {source}")]
+    Sandbox {
+        /// What was being done.
+        doing: String,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
 /// A holder that waits for its plan.
@@ -216,7 +224,10 @@ fn await_start(mut socket: UnixStream) -> Result<Launched, LaunchError> {
 fn judge(reply: Reply) -> Result<u32, LaunchError> {
     match reply {
         Reply::Started { pid } => Ok(pid),
-        Reply::NotStarted { stage, errno } => {
+        Reply::NotStarted { stage: Stage::CONFINE, errno, doing } => {
+            Err(LaunchError::Sandbox { doing, source: io::Error::from_raw_os_error(errno) })
+        }
+        Reply::NotStarted { stage, errno, .. } => {
             let stage = Stage::from_number(stage).unwrap_or(Stage::Exec);
             Err(StartError { stage, errno }.into())
         }

@@ -4,8 +4,9 @@
 //! This is the only crate of wharf with `unsafe` code and the only one that knows the operating system. It is blocking
 //! and single-threaded on purpose: a process with one terminal needs no runtime. Most users want `wharf-core`.
 //!
-//! Suggested reading order: [`plan`] → [`launch`] → [`hold`] → [`spawn`] → [`journal`] → [`tree`].
+//! Suggested reading order: [`plan`] → [`launch`] → [`hold`] → [`spawn`] → [`confine`] → [`journal`] → [`tree`].
 
+pub mod confine;
 pub mod failpoint;
 pub mod guard;
 pub mod hold;

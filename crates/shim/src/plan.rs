@@ -3,6 +3,7 @@
 //! A plan holds no path that is still to be judged: the working directory, the journal and the control socket travel
 //! beside it as descriptors. The shim carries it out and decides nothing.
 
+use crate::confine::Confine;
 use crate::wire::value::{DecodeError, Reader, Writer};
 use std::ffi::CString;
 use std::time::Duration;
@@ -28,6 +29,10 @@ pub struct Plan {
     pub on_owner_exit: OnOwnerExit,
     /// What happens when it prints faster than its owner reads.
     pub backlog: Backlog,
+    /// The sandbox it runs in; none means that it may do whatever its user may.
+    pub confine: Option<Confine>,
+    /// What it may use of the machine.
+    pub resources: Resources,
 }
 
 /// How a command's standard descriptors are connected.
@@ -91,6 +96,38 @@ impl Default for Limits {
     }
 }
 
+/// What a command and everything it starts may use together, but for the last two, which hold for each process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Resources {
+    /// Processes at the same time. Threads count, as they do for the kernel: a bomb can be made of either.
+    pub processes: Option<u32>,
+    /// Bytes of memory that nothing but ending it could free.
+    pub memory: Option<u64>,
+    /// Processor time in all.
+    pub cpu: Option<Duration>,
+    /// Bytes that one file may grow to.
+    pub file_size: Option<u64>,
+    /// Descriptors that one process may have open.
+    pub open_files: Option<u64>,
+}
+
+impl Resources {
+    fn write(&self, w: &mut Writer) {
+        w.maybe_u64(self.processes.map(u64::from)).maybe_u64(self.memory).maybe_u64(self.cpu.map(nanos));
+        w.maybe_u64(self.file_size).maybe_u64(self.open_files);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            processes: r.maybe_u64()?.map(u32::try_from).transpose().map_err(|_| DecodeError::Unknown)?,
+            memory: r.maybe_u64()?,
+            cpu: r.maybe_u64()?.map(Duration::from_nanos),
+            file_size: r.maybe_u64()?,
+            open_files: r.maybe_u64()?,
+        })
+    }
+}
+
 /// What happens when more output than may be kept has not been taken by the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backlog {
@@ -128,7 +165,7 @@ impl OnOwnerExit {
 
 /// First byte of an encoded plan. A shim is started by the very version that sends it the plan, so the number
 /// guards against one case only: the binary was replaced between finding and starting it.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 impl Plan {
     /// The plan as bytes for the launch socket.
@@ -151,6 +188,13 @@ impl Plan {
             Backlog::Drop => 1,
             Backlog::Wait => 2,
         });
+        match &self.confine {
+            Some(confine) => confine.write(w.u8(1)),
+            None => {
+                w.u8(0);
+            }
+        }
+        self.resources.write(&mut w);
         w.into_bytes()
     }
 
@@ -184,6 +228,12 @@ impl Plan {
                 2 => Backlog::Wait,
                 _ => return Err(DecodeError::Unknown),
             },
+            confine: match r.u8()? {
+                0 => None,
+                1 => Some(Confine::read(&mut r)?),
+                _ => return Err(DecodeError::Unknown),
+            },
+            resources: Resources::read(&mut r)?,
         };
         r.done()?;
         Ok(plan)
@@ -194,7 +244,7 @@ pub(crate) fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn c_string(bytes: &[u8]) -> Result<CString, DecodeError> {
+pub(crate) fn c_string(bytes: &[u8]) -> Result<CString, DecodeError> {
     CString::new(bytes).map_err(|_| DecodeError::Unknown)
 }
 
@@ -205,6 +255,7 @@ fn c_strings(r: &mut Reader<'_>) -> Result<Vec<CString>, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::confine::{Metadata, Mount, Namespaces, Sockets};
 
     #[test]
     fn a_plan_comes_back_as_it_was() {
@@ -218,7 +269,25 @@ mod tests {
             grace: Duration::ZERO,
             on_owner_exit: OnOwnerExit::Kill,
             backlog: Backlog::Wait,
+            confine: None,
+            resources: Resources {
+                processes: Some(u32::MAX),
+                memory: Some(1 << 40),
+                cpu: Some(Duration::from_micros(7)),
+                file_size: None,
+                open_files: Some(0),
+            },
         };
+        assert_eq!(Plan::decode(&plan.encode()), Ok(plan.clone()));
+        let confine = Confine {
+            name: "locked".into(),
+            namespaces: Namespaces::None,
+            mounts: vec![Mount::Hide { path: c"/root".into() }],
+            rules: Vec::new(),
+            sockets: Sockets::None,
+            metadata: Metadata::Usual,
+        };
+        let plan = Plan { confine: Some(confine), ..plan };
         assert_eq!(Plan::decode(&plan.encode()), Ok(plan));
     }
 }

@@ -3,10 +3,17 @@
 //! Kernel versions are not looked at: containers and hardened systems take away what the version promises, and
 //! distributions bring what it does not. Nothing here is needed to hold a terminal; `wharf doctor` asks.
 
+use crate::confine::placeholder::Placeholders;
+use crate::confine::{
+    self, Confine, Fault, LANDLOCK_LINUX, LANDLOCK_NEEDED, Metadata, Mount, Namespaces, OwnNet, Ready,
+    Sockets,
+};
 use crate::plan::Size;
 use crate::spawn::pty;
 use crate::tree::cgroup::{self, Cgroup};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
 use rustix::process::{PidfdFlags, Resource, WaitOptions, getpid, getrlimit, pidfd_open, waitpid};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -36,6 +43,40 @@ pub fn own_cgroup() -> Answer {
     let kills = group.path().join("cgroup.kill").exists();
     group.remove();
     if kills { Ok(parent.display().to_string()) } else { Err("the kernel has no cgroup.kill".to_owned()) }
+}
+
+/// How the limits on a whole tree are kept here, in words.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    /// On processes.
+    pub processes: &'static str,
+    /// On memory.
+    pub memory: &'static str,
+    /// On processor time.
+    pub cpu: &'static str,
+}
+
+/// Looks which files a group of its own has.
+#[must_use]
+pub fn limits() -> Kept {
+    const COUNTED: &str = "counted by wharf, in /proc";
+    let group = cgroup::parent().and_then(|parent| Cgroup::make(&parent).ok());
+    let has = |file: &str| group.as_ref().is_some_and(|group| group.path().join(file).exists());
+    let first = |words: &[(&str, &'static str)]| {
+        words.iter().find(|(file, _)| has(file)).map_or(COUNTED, |(_, words)| *words)
+    };
+    let kept = Kept {
+        processes: first(&[
+            ("pids.events", "by the kernel, with pids.max of the cgroup"),
+            ("cgroup.threads", "counted by wharf, in the cgroup"),
+        ]),
+        memory: first(&[("memory.events", "by the kernel, with memory.max of the cgroup")]),
+        cpu: first(&[("cpu.stat", "counted by the kernel, in the cgroup")]),
+    };
+    if let Some(group) = group {
+        group.remove();
+    }
+    kept
 }
 
 /// A namespace, made by an unprivileged process in a user namespace of its own.
@@ -81,15 +122,54 @@ fn answer_of(child: i32) -> Answer {
     }
 }
 
+/// Mounts of its own for a command of this user, and perhaps a network: all of it is really made, in a process of its own.
+/// Says what refused it, since many systems allow the namespace and then nothing in it.
+pub fn own_mounts(net: OwnNet) -> Answer {
+    let confine = Confine {
+        name: String::new(),
+        namespaces: Namespaces::Mount { net },
+        mounts: vec![Mount::Fresh { path: c"/".into(), bytes: 4096 }],
+        rules: Vec::new(),
+        sockets: Sockets::None,
+        metadata: Metadata::Usual,
+    };
+    let told = |(fault, errno): (Fault, _)| format!("{}: {}", confine.describe(fault), text(errno));
+    let ready = Ready::new(&confine, &Placeholders::default(), None, None).map_err(told)?;
+    let (hear, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(text)?;
+    // SAFETY: the child makes bare system calls on what was prepared, and leaves.
+    match unsafe { libc::fork() } {
+        -1 => Err(text(io::Error::last_os_error())),
+        0 => leave(match confine::enter(&ready, None) {
+            Ok(()) => 0,
+            Err((fault, errno)) => {
+                let _ = rustix::io::write(&tell, &fault.to_bytes());
+                errno.raw_os_error()
+            }
+        }),
+        child => {
+            drop(tell);
+            let answer = answer_of(child);
+            let mut fault = [0; 3];
+            // Nothing is heard from a child that could do it all.
+            let _ = rustix::io::read(&hear, &mut fault);
+            match Fault::from_bytes(fault) {
+                Some(fault) => answer.map_err(|reason| format!("{}: {reason}", confine.describe(fault))),
+                None => answer,
+            }
+        }
+    }
+}
+
 /// Landlock, by its version.
 pub fn landlock() -> Answer {
-    /// Asks for the version instead of making a ruleset.
-    const VERSION: libc::c_ulong = 1;
-    let nothing = std::ptr::null::<u8>();
-    // SAFETY: with this flag the kernel takes no pointer and no size.
-    match unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, VERSION) } {
-        version if version > 0 => Ok(format!("ABI {version}")),
-        _ => Err(text(io::Error::last_os_error())),
+    match confine::landlock_version() {
+        Ok(version @ LANDLOCK_NEEDED..) => Ok(format!("ABI {version}")),
+        Ok(version) => {
+            Err(format!("ABI {version}, and sandboxes need {LANDLOCK_NEEDED} (Linux {LANDLOCK_LINUX})"))
+        }
+        Err(Errno::NOSYS) => Err("the kernel was built without it".to_owned()),
+        Err(Errno::OPNOTSUPP) => Err("the kernel has it switched off (boot parameter lsm=)".to_owned()),
+        Err(errno) => Err(text(errno)),
     }
 }
 
@@ -180,6 +260,7 @@ mod tests {
         for kind in [Namespace::User, Namespace::Pid, Namespace::Mount, Namespace::Net] {
             let _ = namespace(kind);
         }
+        let _ = own_mounts(OwnNet::Loopback);
         let own = format!("/proc/self/task/{}/children", rustix::thread::gettid().as_raw_nonzero());
         assert_eq!(fs::read_to_string(own).unwrap_or_default(), "");
     }

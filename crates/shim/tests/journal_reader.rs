@@ -25,7 +25,15 @@ fn record() -> impl Strategy<Value = Record> {
     let time = || any::<u64>().prop_map(Duration::from_nanos);
     let start = (any::<u32>(), any::<u32>(), any::<u64>(), any::<[u8; 16]>(), "[a-z/-]{0,40}").prop_map(
         |(holder, pid, ticks, boot, cgroup)| {
-            Record::Start(Start { holder, holder_ticks: ticks / 2, pid, ticks, boot, cgroup })
+            Record::Start(Start {
+                holder,
+                holder_ticks: ticks / 2,
+                pid,
+                ticks,
+                boot,
+                sandbox: cgroup.clone(),
+                cgroup,
+            })
         },
     );
     let end = (status(), author(), time(), any::<u64>(), any::<u32>()).prop_map(
@@ -41,6 +49,7 @@ fn record() -> impl Strategy<Value = Record> {
                 peak_memory: n,
                 left,
                 holding: 0,
+                limit: (n % 2 == 0).then_some(n),
             })
         },
     );
@@ -215,4 +224,48 @@ fn a_damaged_slot_for_the_first_kept_offset_is_an_error_and_not_a_number() {
     bytes[FIRST_AT as usize] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     assert!(first_kept(&File::open(&path).unwrap()).is_err());
+}
+
+#[test]
+fn an_end_from_before_limits_were_on_record_has_none() {
+    let end = End {
+        status: Status::Code(0),
+        cause: Cause::Exited,
+        author: String::new(),
+        lasted: Duration::ZERO,
+        user: Duration::ZERO,
+        system: Duration::ZERO,
+        peak_memory: 1,
+        left: 2,
+        holding: 3,
+        limit: None,
+    };
+    let entry = Entry { offset: 1, at: 2, record: Record::End(end) };
+    let whole = entry.encode();
+    // Length, body, checksum; the last byte of the body is the mark that nothing follows.
+    let body = &whole[4..whole.len() - 5];
+    let mut old = u32::try_from(body.len()).unwrap().to_le_bytes().to_vec();
+    old.extend_from_slice(body);
+    old.extend_from_slice(&crc32fast::hash(body).to_le_bytes());
+    assert_eq!(Entry::decode(&old), Some((entry, old.len())));
+}
+
+#[test]
+fn a_start_from_before_there_were_sandboxes_is_one_without() {
+    let start = Start {
+        holder: 1,
+        holder_ticks: 2,
+        pid: 3,
+        ticks: 4,
+        boot: [5; 16],
+        cgroup: "/group".to_owned(),
+        sandbox: String::new(),
+    };
+    let entry = Entry { offset: 0, at: 7, record: Record::Start(start) };
+    let now = entry.encode();
+    // Without the length of the empty name at the end.
+    let body = &now[4..now.len() - 8];
+    let length = u32::try_from(body.len()).unwrap().to_le_bytes();
+    let then = [&length, body, &crc32fast::hash(body).to_le_bytes()].concat();
+    assert_eq!(Entry::decode(&then).unwrap().0, entry);
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use wharf_shim::tree::{cgroup, proc};
 
 /// The variable that marks everything started in a place.
-pub const MARK: &str = "WHARF_TEST_PLACE";
+pub const MARK: &str = "TEST_PLACE";
 
 /// A holder answers before it has left; it may take a moment, not more.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -10,8 +10,9 @@ use wharf_core::{OnOwnerExit, Spec};
 
 /// What was asked for.
 pub(crate) fn spec(args: &Run, place: &Place) -> Result<Spec, Failure> {
-    let environment = environment(args, place)?;
-    let mut spec = command(args, &environment)?.envs(environment);
+    let (inherited, named) = (inherited(args, place), named(args, place)?);
+    let all: Vec<_> = named.iter().chain(&inherited).cloned().collect();
+    let mut spec = command(args, &all)?.inherit(inherited).envs(named);
     spec =
         spec.cwd(place.directory(args.cwd.as_deref())?).keep(args.keep).grace(args.grace).origin("wharf run");
     if args.pty {
@@ -28,11 +29,32 @@ pub(crate) fn spec(args: &Run, place: &Place) -> Result<Spec, Failure> {
     if let Some(limit) = args.max_output {
         spec = spec.output_limit(limit);
     }
+    spec = limited(spec, args);
     // Somebody reads what it prints, through us: as with any pipe, nothing is lost if that takes time.
     if !args.detach && !args.json && !args.pty {
         spec = spec.wait_for_owner();
     }
     Ok(spec.on_owner_exit(if args.detach { OnOwnerExit::Keep } else { OnOwnerExit::Kill }))
+}
+
+/// What it may use of the machine.
+fn limited(mut spec: Spec, args: &Run) -> Spec {
+    if let Some(limit) = args.max_processes {
+        spec = spec.process_limit(limit);
+    }
+    if let Some(limit) = args.max_memory {
+        spec = spec.memory_limit(limit);
+    }
+    if let Some(limit) = args.max_cpu {
+        spec = spec.cpu_limit(limit);
+    }
+    if let Some(limit) = args.max_file_size {
+        spec = spec.file_size_limit(limit);
+    }
+    if let Some(limit) = args.max_open_files {
+        spec = spec.open_files_limit(limit);
+    }
+    spec
 }
 
 fn command(args: &Run, environment: &[(OsString, OsString)]) -> Result<Spec, Failure> {
@@ -44,17 +66,20 @@ fn command(args: &Run, environment: &[(OsString, OsString)]) -> Result<Spec, Fai
 }
 
 /// Bash if there is one, because that is what lines are written for; else what every system has.
-fn shell(environment: &[(OsString, OsString)]) -> &'static str {
+pub(crate) fn shell(environment: &[(OsString, OsString)]) -> &'static str {
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
     let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
     if std::env::split_paths(path).any(|dir| dir.join("bash").is_file()) { "bash" } else { "sh" }
 }
 
-/// Ours, with what was added.
-fn environment(args: &Run, place: &Place) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let mut pairs = if args.clear_env { Vec::new() } else { place.environment() };
-    // What has no proper name in our own environment is not worth refusing a command for.
-    pairs.retain(|(name, _)| !name.is_empty() && !name.as_bytes().contains(&b'='));
+/// Ours, unless it is not wanted.
+fn inherited(args: &Run, place: &Place) -> Vec<(OsString, OsString)> {
+    if args.clear_env { Vec::new() } else { place.environment() }
+}
+
+/// What was asked for by name.
+fn named(args: &Run, place: &Place) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut pairs = Vec::new();
     for asked in &args.env {
         let bytes = asked.as_bytes();
         let (name, value) = match bytes.iter().position(|b| *b == b'=') {
@@ -67,7 +92,6 @@ fn environment(args: &Run, place: &Place) -> Result<Vec<(OsString, OsString)>, F
             Failure::usage(format!("the variable {name:?} is not set here"))
                 .hint("--env NAME=VALUE gives it a value")
         })?;
-        pairs.retain(|(known, _)| known != name);
         pairs.push((name.to_owned(), value));
     }
     Ok(pairs)

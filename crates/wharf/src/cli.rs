@@ -47,6 +47,7 @@ pub(crate) enum Verb {
     Attach(Attach),
     Rm(Rm),
     Acp(Acp),
+    Policy(Policy),
     Demo(Demo),
     /// The agent of `wharf demo`
     #[command(name = "__demo-agent", hide = true)]
@@ -102,6 +103,21 @@ pub(crate) struct Run {
     /// End it when it has printed more than this; what it prints until it is gone is kept too
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(crate) max_output: Option<u64>,
+    /// End it when it has more processes than this at the same time; threads count
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) max_processes: Option<u32>,
+    /// End it when its processes together use more memory than this
+    #[arg(long, value_name = "SIZE", value_parser = amount::size)]
+    pub(crate) max_memory: Option<u64>,
+    /// End it when its processes together have used this much processor time
+    #[arg(long, value_name = "DURATION", value_parser = amount::duration)]
+    pub(crate) max_cpu: Option<Duration>,
+    /// Let no file grow beyond this; a process that tries is ended with SIGXFSZ
+    #[arg(long, value_name = "SIZE", value_parser = amount::size)]
+    pub(crate) max_file_size: Option<u64>,
+    /// Let no process have more descriptors open than this
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) max_open_files: Option<u64>,
     /// Pass on standard input; without it the command reads end of file. With --detach: leave it open for `wharf send`
     #[arg(short = 'i', long)]
     pub(crate) stdin: bool,
@@ -114,12 +130,25 @@ pub(crate) struct Run {
     /// Show no output; print one record when it is over
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
     /// Run this line in a shell (bash if there is one, else sh)
     #[arg(short = 'c', long, value_name = "LINE", conflicts_with = "command")]
     pub(crate) shell: Option<OsString>,
     /// The command and its arguments; no shell reads them
     #[arg(value_name = "COMMAND", trailing_var_arg = true, required_unless_present = "shell")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// What may be done, if not what is usual.
+#[derive(Debug, Args)]
+pub(crate) struct Choice {
+    /// The sandbox: open, workspace, locked, or a profile of the policy
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sandbox: Option<String>,
+    /// The policy, if not the file in wharf's configuration directory
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
 }
 
 /// List terminals: those that run, then those that ended last
@@ -280,6 +309,8 @@ pub(crate) struct Acp {
     /// Record every terminal into this directory, as asciinema casts
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
     /// Be a component of a conductor's chain, which starts the agent itself
     #[arg(long, conflicts_with = "agent")]
     pub(crate) conductor: bool,
@@ -302,6 +333,57 @@ impl From<When> for wharf_acp::Hosting {
             When::Missing => Self::Missing,
         }
     }
+}
+
+const AFTER_POLICY: &str = "\
+Examples:
+  wharf policy init > ~/.config/wharf/policy.toml
+  wharf policy check -- git push --force
+  wharf policy check -c 'make && git push'
+
+Agents' commands run in the sandbox `workspace` unless the policy or `wharf acp --sandbox` says otherwise. \
+The sandbox is the boundary; rules are a convenience and a record.";
+
+/// Tell what agents may run, where, and with what limits
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_POLICY)]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    pub(crate) verb: PolicyVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyVerb {
+    Check(Check),
+    Show(Show),
+    /// Print a policy file with every key explained
+    Init,
+}
+
+/// Say what an agent's command would get: exits with 0 if it is allowed, else 1
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "wharf policy check [OPTIONS] [--] COMMAND [ARGUMENT]...\n       wharf policy check [OPTIONS] -c LINE"
+)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// Where it would start; the current directory is the session's
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// A line for a shell
+    #[arg(short = 'c', long, value_name = "LINE", conflicts_with = "command")]
+    pub(crate) shell: Option<OsString>,
+    /// The command and its arguments
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, required_unless_present = "shell")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Show the policy that is in force in the current directory
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    pub(crate) choice: Choice,
 }
 
 const AFTER_DEMO: &str = "\
@@ -354,6 +436,7 @@ impl Cli {
             | Verb::Attach(_)
             | Verb::Rm(_)
             | Verb::Acp(_)
+            | Verb::Policy(_)
             | Verb::Completions(_) => false,
         }
     }

@@ -20,6 +20,8 @@ pub(crate) struct End {
     signal: Option<String>,
     /// What brought the end about: `exited`, `killed`, `time_limit`, …
     cause: &'static str,
+    /// The sandbox it ran in; `open` if it had none.
+    sandbox: String,
     /// Why nobody knows, if it is lost: `holder_died`, `reboot` or `status_taken`.
     reason: Option<&'static str>,
     /// These four are null if it is lost: nobody was there to measure.
@@ -55,6 +57,7 @@ impl End {
             exit_code: ended.exit_code(),
             signal: ended.signal(),
             cause: ended.cause.code(),
+            sandbox: ended.sandbox.clone(),
             reason,
             duration_ms: known(ended.lasted),
             cpu_user_ms: known(ended.cpu.0),
@@ -101,6 +104,8 @@ pub(crate) struct Listed {
     cwd: String,
     /// Who asked for it: `wharf run`, or an agent.
     origin: String,
+    /// The sandbox it runs in; `open` if it has none.
+    sandbox: String,
     /// The agent's session, if it was an agent.
     session: Option<String>,
 }
@@ -137,6 +142,7 @@ impl Listed {
             shell: meta.shell,
             cwd: meta.cwd.to_string_lossy().into_owned(),
             origin: meta.origin.clone(),
+            sandbox: meta.sandbox.clone(),
             session: meta.session.clone(),
         }
     }

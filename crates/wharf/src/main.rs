@@ -12,6 +12,7 @@ mod harmless;
 mod interact;
 mod json;
 mod keyboard;
+mod law;
 mod life;
 mod live;
 mod modes;
@@ -21,6 +22,7 @@ mod raw_mode;
 mod report;
 mod request;
 mod show;
+mod temporary;
 mod utc;
 mod verb;
 mod which;
@@ -78,6 +80,7 @@ async fn act(verb: Verb) -> Result<exit_code::Code, Failure> {
         Verb::Rm(args) => verb::rm::run(&args, &Place::here()?).await,
         Verb::Demo(_) => verb::demo::run().await,
         Verb::DemoAgent => verb::demo::agent::run().await,
+        Verb::Policy(args) => verb::policy::run(&args, &Place::here()?),
         Verb::Acp(args) => verb::acp::run(&args, &Place::here()?).await,
         Verb::Doctor(args) => verb::doctor::run(&args, &Place::here()?),
         Verb::Completions(args) => verb::completions::run(&args),

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use wharf_core::policy::Audit;
 use wharf_core::{Dirs, Holder, Retention, Spares, Store};
 
 /// What the surroundings say.
@@ -68,6 +69,25 @@ impl Place {
         let here = std::env::current_dir()
             .map_err(|error| Failure::new(format!("the current directory cannot be used: {error}")))?;
         Ok(given.map_or_else(|| here.clone(), |dir| here.join(dir)))
+    }
+
+    /// The record of what was run.
+    pub(crate) fn audit(&self) -> Result<Audit, Failure> {
+        Ok(Audit::open(self.dirs.state.join("audit.jsonl"))?)
+    }
+
+    /// The home directory, if there is one.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        absolute("HOME")
+    }
+
+    /// Where wharf's configuration is.
+    pub(crate) fn config(&self) -> Result<PathBuf, Failure> {
+        let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(self.home()?.join(".config")));
+        config.map(|dir| dir.join("wharf")).ok_or_else(|| {
+            Failure::new("there is no home directory to look for a policy in")
+                .hint("set HOME or XDG_CONFIG_HOME")
+        })
     }
 
     /// Whether terminals are held by this program itself, for want of `wharf-shim`.
@@ -132,7 +152,7 @@ fn retention() -> Result<Retention, Failure> {
     Ok(retention)
 }
 
-fn setting<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Failure> {
+fn setting<T>(name: &str, parse: impl Fn(&str) -> Result<T, &'static str>) -> Result<Option<T>, Failure> {
     let Some(value) = read(name) else { return Ok(None) };
     let parsed = parse(&value.to_string_lossy());
     parsed.map(Some).map_err(|wrong| Failure::usage(format!("{name} is {value:?}")).hint(wrong))

@@ -7,6 +7,7 @@ use crate::json;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 use std::io;
+use wharf_core::policy::AuditError;
 use wharf_core::{ControlError, CreateError, GuardError, OpenError, ReadError, Refusal, SpecError};
 
 /// Why something could not be done, and what to do next.
@@ -120,9 +121,23 @@ impl From<CreateError> for Failure {
                 (exit_code::FAILED, Some("`wharf rm --ended` gives back what ended terminals use"))
             }
             "no_shim" => (exit_code::FAILED, Some("`wharf doctor` shows which shim is used")),
+            "sandbox" => (
+                exit_code::FAILED,
+                Some(
+                    "`wharf doctor` says what is missing; `locked` needs no namespaces, nor does a profile with \
+                     `namespaces = \"never\"`",
+                ),
+            ),
             _ => (exit_code::FAILED, None),
         };
         Self { word, code, ..Self::new(error.to_string()) }.maybe_hint(hint)
+    }
+}
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Self {
+        let hint = "nothing is run for an agent that cannot be written down";
+        Self { word: error.code(), ..Self::new(error.to_string()) }.hint(hint)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::io::{self, Write};
 use std::time::Duration;
-use wharf_core::{Cause, Ended, Lost, Outcome};
+use wharf_core::{Cause, Ended, Limit, Lost, Outcome};
 
 /// Prints with colours where there is a terminal, without where there is none.
 pub(crate) fn print(text: &str) -> io::Result<()> {
@@ -92,6 +92,9 @@ pub(crate) fn outcome(ended: &Ended) -> String {
         Cause::IdleLimit => "idle".to_owned(),
         Cause::OutputLimit => "too much output".to_owned(),
         Cause::MemoryLimit => "out of memory".to_owned(),
+        Cause::ProcessLimit => "too many processes".to_owned(),
+        Cause::CpuLimit => "out of CPU time".to_owned(),
+        Cause::FileSizeLimit => "file too large".to_owned(),
         _ => status(ended),
     }
 }
@@ -119,7 +122,23 @@ pub(crate) fn sentence(ended: &Ended) -> String {
     }
 }
 
+/// A limit and its value.
+pub(crate) fn limit(limit: Limit) -> String {
+    match limit {
+        Limit::Time(time) => format!("time limit of {}", duration(time)),
+        Limit::Idle(time) => format!("idle limit of {}", duration(time)),
+        Limit::Output(bytes) => format!("output limit of {} bytes", count(bytes)),
+        Limit::Processes(number) => format!("limit of {} processes", count(number)),
+        Limit::Memory(bytes) => format!("memory limit of {} bytes", count(bytes)),
+        Limit::Cpu(time) => format!("CPU time limit of {}", duration(time)),
+        Limit::FileSize(bytes) => format!("file size limit of {} bytes", count(bytes)),
+    }
+}
+
 fn because(ended: &Ended) -> String {
+    if let Some(passed) = ended.limit {
+        return format!(" ({})", limit(passed));
+    }
     match ended.cause {
         Cause::Exited | Cause::Lost => String::new(),
         Cause::Killed if ended.author.is_empty() => " (killed)".to_owned(),
@@ -129,6 +148,9 @@ fn because(ended: &Ended) -> String {
         Cause::OutputLimit => " (output limit)".to_owned(),
         Cause::OwnerGone => " (its owner went away)".to_owned(),
         Cause::MemoryLimit => " (memory limit)".to_owned(),
+        Cause::ProcessLimit => " (process limit)".to_owned(),
+        Cause::CpuLimit => " (CPU time limit)".to_owned(),
+        Cause::FileSizeLimit => " (file size limit)".to_owned(),
     }
 }
 

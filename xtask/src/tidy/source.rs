@@ -41,10 +41,11 @@ pub(super) fn is_short(file: &File) -> Vec<Complaint> {
 
 /// Only the crate that knows the operating system may step outside the language.
 pub(super) fn is_safe(file: &File) -> Vec<Complaint> {
-    if file.path.starts_with("crates/shim/src/") {
+    // Its tests make the calls that a sandbox must refuse.
+    if file.path.starts_with("crates/shim/") {
         return Vec::new();
     }
-    let what = "`unsafe` is only for crates/shim/src; put what needs it there, behind a safe function";
+    let what = "`unsafe` is only for crates/shim; put what needs it there, behind a safe function";
     lines_with(file, |code| words(code).any(|word| word == "unsafe"), what)
 }
 
@@ -108,9 +109,9 @@ fn code(file: &File) -> impl Iterator<Item = (usize, String)> {
     file.text.lines().map(bare).enumerate()
 }
 
-/// As [`code`], up to the unit tests.
+/// As [`code`], up to the unit tests; a file can be nothing else.
 fn code_before_tests(file: &File) -> impl Iterator<Item = (usize, String)> {
-    code(file).take_while(|(_, code)| code.trim() != "#[cfg(test)]")
+    code(file).take_while(|(_, code)| !["#[cfg(test)]", "#![cfg(test)]"].contains(&code.trim()))
 }
 
 /// Good enough for code that rustfmt has seen: strings of several lines are not understood.

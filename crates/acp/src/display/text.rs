@@ -6,7 +6,7 @@
 
 use super::journal::{Newest, Standing};
 use std::fmt::Write as _;
-use wharf_core::{Cause, Ended, Lost, Outcome, Tail, tail};
+use wharf_core::{Cause, Ended, Limit, Lost, Outcome, Tail, tail};
 
 /// Said in the place of a terminal that cannot be shown.
 pub(super) const GONE: &str = "[output no longer available]";
@@ -48,13 +48,32 @@ fn end(ended: &Ended) -> String {
         (Outcome::Lost(Lost::Reboot), _) => "lost: the machine was restarted".to_owned(),
         (Outcome::Lost(Lost::StatusTaken), _) => "ended, with a status that nobody saw".to_owned(),
     };
+    if let Some(limit) = ended.limit {
+        return format!("{outcome} ({})", passed(limit));
+    }
     match ended.cause {
         Cause::Exited | Cause::Killed | Cause::Lost => outcome,
         Cause::TimeLimit => format!("{outcome} (time limit)"),
         Cause::IdleLimit => format!("{outcome} (idle limit)"),
         Cause::OutputLimit => format!("{outcome} (output limit)"),
         Cause::MemoryLimit => format!("{outcome} (memory limit)"),
+        Cause::ProcessLimit => format!("{outcome} (process limit)"),
+        Cause::CpuLimit => format!("{outcome} (CPU time limit)"),
+        Cause::FileSizeLimit => format!("{outcome} (file size limit)"),
         Cause::OwnerGone => format!("{outcome} (its owner went away)"),
+    }
+}
+
+/// A limit and its value.
+fn passed(limit: Limit) -> String {
+    match limit {
+        Limit::Time(time) => format!("time limit of {time:?}"),
+        Limit::Idle(time) => format!("idle limit of {time:?}"),
+        Limit::Output(bytes) => format!("output limit of {bytes} bytes"),
+        Limit::Processes(number) => format!("limit of {number} processes"),
+        Limit::Memory(bytes) => format!("memory limit of {bytes} bytes"),
+        Limit::Cpu(time) => format!("CPU time limit of {time:?}"),
+        Limit::FileSize(bytes) => format!("file size limit of {bytes} bytes"),
     }
 }
 
@@ -265,7 +284,21 @@ mod tests {
             bytes: 0,
             left: 0,
             holding: 0,
+            limit: None,
+            sandbox: String::new(),
         })
+    }
+
+    #[test]
+    fn a_limit_is_said_with_its_value() {
+        let Standing::Ended(mut ended) = ended(Outcome::Signal(9), Cause::MemoryLimit) else {
+            unreachable!()
+        };
+        assert_eq!(end(&ended), "killed by SIGKILL (memory limit)");
+        ended.limit = Some(Limit::Memory(4096));
+        assert_eq!(end(&ended), "killed by SIGKILL (memory limit of 4096 bytes)");
+        ended.limit = Some(Limit::Cpu(Duration::from_millis(1500)));
+        assert_eq!(end(&ended), "killed by SIGKILL (CPU time limit of 1.5s)");
     }
 
     #[test]

@@ -34,7 +34,9 @@ pub(super) fn spec(
     };
     Ok(spec
         .cwd(cwd)
-        .envs(environment::of(&settings.environment, &request.env))
+        .inherit(settings.environment.iter().cloned())
+        .preset(environment::DEFAULTS)
+        .envs(request.env.iter().map(|variable| (&variable.name, &variable.value)))
         .grace(settings.grace)
         .origin(settings.agent.clone())
         .session(request.session_id.to_string()))

@@ -9,21 +9,28 @@ use agent_client_protocol::v1::schema::SessionId;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::AbortHandle;
 use wharf_core::{ControlError, Ended, ReadError, Store, Terminal, TerminalId};
 
 pub(super) struct Entry {
     id: TerminalId,
     session: SessionId,
+    sandbox: String,
     limit: usize,
     /// While it runs, so that all who wait share one question to its holder.
-    live: Mutex<Option<Terminal>>,
+    live: Mutex<Option<Live>>,
     /// Whether its end was told.
     told: AtomicBool,
     /// What became of its release, once one has begun and is over.
     released: watch::Sender<Release>,
     tracker: Mutex<Option<AbortHandle>>,
+}
+
+/// A terminal that runs, and its place among those that may at the same time.
+struct Live {
+    terminal: Terminal,
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -35,12 +42,18 @@ enum Release {
 }
 
 impl Entry {
-    pub(super) fn new(terminal: &Terminal, session: SessionId, limit: u64) -> Self {
+    pub(super) fn new(
+        terminal: &Terminal,
+        session: SessionId,
+        limit: u64,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Self {
         Self {
             id: terminal.id().clone(),
             session,
+            sandbox: terminal.meta().sandbox.clone(),
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
-            live: Mutex::new(Some(terminal.clone())),
+            live: Mutex::new(Some(Live { terminal: terminal.clone(), _slot: slot })),
             told: AtomicBool::new(false),
             released: watch::Sender::default(),
             tracker: Mutex::default(),
@@ -55,14 +68,22 @@ impl Entry {
         &self.session
     }
 
+    pub(super) fn sandbox(&self) -> &str {
+        &self.sandbox
+    }
+
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
     /// The handle that is there, or a new one.
     pub(super) fn open(&self, store: &Store) -> Result<Terminal, ReadError> {
-        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        live.map_or_else(|| store.get(&self.id), Ok)
+        self.running().map_or_else(|| store.get(&self.id), Ok)
+    }
+
+    fn running(&self) -> Option<Terminal> {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.as_ref().map(|live| live.terminal.clone())
     }
 
     fn is_live(&self) -> bool {
@@ -72,7 +93,7 @@ impl Entry {
     /// Lets go of the handle when the terminal has ended. The task holds neither the host nor the entry, so that dropping
     /// them is enough to end everything.
     pub(super) fn track(self: &Arc<Self>, host: &Host) {
-        let Some(terminal) = self.live.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return };
+        let Some(terminal) = self.running() else { return };
         let (entry, host) = (Arc::downgrade(self), Arc::downgrade(&host.shared));
         let task = tokio::spawn(async move {
             let ended = terminal.wait().await;

@@ -10,6 +10,7 @@ mod entry;
 mod environment;
 mod event;
 mod issued;
+mod judging;
 mod making;
 mod output;
 mod refusal;
@@ -28,14 +29,17 @@ use agent_client_protocol::v1::schema::{
 };
 use entry::Entry;
 use issued::Issued;
+use judging::Judging;
 use making::{Making, Unclaimed};
+use serde_json::json;
 use session::Sessions;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, oneshot};
-use wharf_core::{Store, Terminal, TerminalId, unrestricted};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use wharf_core::policy::{Answer, Asker, Audit, Judge, Question, Unrestricted};
+use wharf_core::{Store, Terminal, TerminalId};
 
 /// Kept for an agent that names no limit.
 pub const DEFAULT_OUTPUT_LIMIT: u64 = 1 << 20;
@@ -70,7 +74,10 @@ struct Shared {
     issued: Issued,
     sessions: Mutex<Sessions>,
     making: Making,
+    judging: Judging,
     turns: Semaphore,
+    /// Terminals that may still be started, if there is a limit.
+    slots: Option<Arc<Semaphore>>,
 }
 
 /// What an embedder decides once.
@@ -83,6 +90,10 @@ struct Settings {
     max_limit: u64,
     grace: Duration,
     observer: Option<Observer>,
+    judge: Arc<dyn Judge>,
+    asker: Option<Asker>,
+    audit: Option<Arc<Audit>>,
+    max_terminals: Option<usize>,
 }
 
 type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
@@ -102,14 +113,21 @@ impl Host {
                 max_limit: MAX_OUTPUT_LIMIT,
                 grace: GRACE,
                 observer: None,
+                judge: Arc::new(Unrestricted),
+                asker: None,
+                audit: None,
+                max_terminals: None,
             },
         )
     }
 
     fn with(store: Store, settings: Settings) -> Self {
         let (issued, sessions, making) = (Issued::default(), Mutex::default(), Making::default());
-        let turns = Semaphore::new(AT_ONCE);
-        Self { shared: Arc::new(Shared { store, settings, issued, sessions, making, turns }) }
+        let (judging, turns) = (Judging::default(), Semaphore::new(AT_ONCE));
+        let slots =
+            settings.max_terminals.map(|count| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS))));
+        let shared = Shared { store, settings, issued, sessions, making, judging, turns, slots };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Changes a setting. A host is set up before it is used: what was opened before is not taken along.
@@ -166,6 +184,36 @@ impl Host {
         self.set(|settings| settings.observer = Some(Arc::new(observer)))
     }
 
+    /// Who decides what may run. Everything may, if not said.
+    #[must_use]
+    pub fn judge(self, judge: impl Judge + 'static) -> Self {
+        self.set(|settings| settings.judge = Arc::new(judge))
+    }
+
+    /// How somebody is asked whether a command may run, if the judge wants that. Whoever drops the future that is given
+    /// back withdraws the question. Not needed in a [`Relay`](crate::Relay) or a [`component`](crate::component()), which ask
+    /// their client; elsewhere, what needs to be asked is refused without it.
+    #[must_use]
+    pub fn ask<F>(self, asker: impl Fn(Question) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Answer> + Send + 'static,
+    {
+        self.set(|settings| settings.asker = Some(Arc::new(move |question| Box::pin(asker(question)))))
+    }
+
+    /// Where every decision and every end is written down. What cannot be written down is not started.
+    #[must_use]
+    pub fn audit(self, audit: Arc<Audit>) -> Self {
+        self.set(|settings| settings.audit = Some(audit))
+    }
+
+    /// How many terminals may run at the same time; what is asked for beyond is refused. As many as there is room for, if not
+    /// said.
+    #[must_use]
+    pub fn max_terminals(self, count: usize) -> Self {
+        self.set(|settings| settings.max_terminals = Some(count))
+    }
+
     /// What a client with this host may announce. Add its other capabilities to it.
     #[must_use]
     pub fn capabilities() -> ClientCapabilities {
@@ -216,11 +264,11 @@ impl Host {
         let making = self.shared.making.begin();
         let host = self.clone();
         async move {
-            let (answer, made) = oneshot::channel();
+            let (mut answer, made) = oneshot::channel();
             // Goes on if nobody waits any more: what is half made must be made to be taken away.
             tokio::spawn(async move {
                 let made = match cwd {
-                    Ok(cwd) => host.make(&request, cwd).await,
+                    Ok(cwd) => host.make(&request, cwd, answer.closed()).await,
                     Err(error) => Err(error),
                 };
                 if let Err(error) = &made {
@@ -232,19 +280,28 @@ impl Host {
             });
             let made = made.await.map_err(|_| refusal::internal("the terminal could not be made"))?;
             let entry = made?.claim().ok_or_else(|| refusal::internal("the terminal is gone"))?;
-            Ok(CreateTerminalResponse::new(entry.id().as_str().to_owned()))
+            let about = json!({ "wharf": { "sandbox": entry.sandbox() } });
+            Ok(CreateTerminalResponse::new(entry.id().as_str().to_owned()).meta(about.as_object().cloned()))
         }
     }
 
-    async fn make(&self, request: &CreateTerminalRequest, cwd: PathBuf) -> Result<Arc<Entry>, Error> {
+    /// `unwanted` is done when nobody waits for it any more. From when it is allowed to run, that is too late.
+    async fn make(
+        &self,
+        request: &CreateTerminalRequest,
+        cwd: PathBuf,
+        unwanted: impl Future<Output = ()>,
+    ) -> Result<Arc<Entry>, Error> {
         let settings = &self.shared.settings;
-        let spec = command::spec(settings, request, cwd)?;
-        let grant = unrestricted(spec).map_err(|error| refusal::of_create(error.into()))?;
+        let spec = command::spec(settings, request, cwd.clone())?;
         let id = self.shared.issued.issue(&request.session_id).map_err(refusal::of_io)?;
+        let slot = self.take_slot()?;
+        let grant = self.permit(request, spec, cwd, &id, unwanted).await?;
         let turn = self.shared.turns.acquire().await;
-        let terminal = self.shared.store.create_as(id, grant).await.map_err(refusal::of_create)?;
+        let created = self.shared.store.create_as(id.clone(), grant).await;
+        let terminal = created.map_err(|error| self.not_started(id, error))?;
         let limit = request.output_byte_limit.unwrap_or(settings.default_limit).min(settings.max_limit);
-        let entry = Arc::new(Entry::new(&terminal, request.session_id.clone(), limit));
+        let entry = Arc::new(Entry::new(&terminal, request.session_id.clone(), limit, slot));
         // Told before anybody can ask about it: whoever records it misses nothing.
         self.tell(&Event::Created { session: request.session_id.clone(), terminal: terminal.clone() });
         let added = self.sessions().add(entry.clone());
@@ -255,6 +312,12 @@ impl Host {
         }
         entry.track(self);
         Ok(entry)
+    }
+
+    fn take_slot(&self) -> Result<Option<OwnedSemaphorePermit>, Error> {
+        let Some(slots) = &self.shared.slots else { return Ok(None) };
+        let most = self.shared.settings.max_terminals.unwrap_or_default();
+        slots.clone().try_acquire_owned().map(Some).map_err(|_| refusal::too_many(most))
     }
 
     /// `terminal/output`. Reads files, which takes a few milliseconds at most.
@@ -372,6 +435,9 @@ impl Host {
     }
 
     fn tell(&self, event: &Event) {
+        if let Event::Ended { id, ended, .. } = event {
+            self.record_end(id, ended);
+        }
         if let Some(observer) = &self.shared.settings.observer {
             observer(event);
         }

@@ -4,7 +4,12 @@ use agent_client_protocol::v1::schema::{self, SessionId};
 use agent_client_protocol::{Error, ErrorCode};
 use serde_json::json;
 use std::io;
+use wharf_core::policy::{AuditError, Denial, Question, TooLong};
 use wharf_core::{ControlError, CreateError, ReadError};
+
+/// A command that may not run: free in the range that the protocol leaves to servers, where agents know -32000 (who are
+/// you?) and -32002 (no such thing).
+const DENIED: ErrorCode = ErrorCode::new(-32003);
 
 /// A command that cannot be started as it was asked for.
 pub(super) fn of_create(error: CreateError) -> Error {
@@ -55,4 +60,53 @@ pub(super) fn unknown_session(id: &SessionId) -> Error {
     let mut error: Error = schema::Error::session_not_found(id.clone()).into();
     error.message = "there is no such session".to_owned();
     error
+}
+
+/// By policy.
+pub(super) fn denied(denial: &Denial) -> Error {
+    let data = json!({ "code": "denied", "rule": denial.rule, "reason": denial.reason });
+    Error::new(DENIED, denial.to_string()).data(data)
+}
+
+/// The policy's limit, not the machine's.
+pub(super) fn too_many(most: usize) -> Error {
+    let what = format!("{most} terminals are running already, and no more may; release or kill one first");
+    Error::new(DENIED, what).data(json!({ "code": "too_many_terminals", "limit": most }))
+}
+
+/// By a person.
+pub(super) fn refused_by_user(question: &Question) -> Error {
+    about(question, "refused_by_user", "the user was asked and does not allow this command".to_owned())
+}
+
+/// By nobody: the question was withdrawn.
+pub(super) fn withdrawn(question: &Question) -> Error {
+    about(
+        question,
+        "cancelled",
+        "this command was not started: nobody answered before the turn ended".to_owned(),
+    )
+}
+
+pub(super) fn nobody_to_ask(question: &Question, why: &str) -> Error {
+    let what = format!(
+        "the policy wants somebody to be asked before this command runs, and {why}; a rule of the policy can allow it \
+         (`wharf policy show`)"
+    );
+    about(question, "nobody_to_ask", what)
+}
+
+pub(super) fn too_long_to_ask(question: &Question, error: TooLong) -> Error {
+    about(question, "too_long_to_ask", error.to_string())
+}
+
+fn about(question: &Question, code: &str, what: String) -> Error {
+    let why = question.why.join("; ");
+    let message = if why.is_empty() { what } else { format!("{what} (asked because: {why})") };
+    Error::new(DENIED, message).data(json!({ "code": code, "reason": why }))
+}
+
+/// What cannot be written down is not started.
+pub(super) fn unaudited(error: &AuditError) -> Error {
+    internal(&format!("the command was not started: {error}")).data(json!({ "code": error.code() }))
 }

@@ -7,6 +7,7 @@ use agent_client_protocol::v1::schema::SessionId;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::watch;
 use wharf_core::TerminalId;
 
 #[derive(Default)]
@@ -20,6 +21,8 @@ pub(super) struct Sessions {
 struct Session {
     cwd: PathBuf,
     terminals: HashMap<TerminalId, Arc<Entry>>,
+    /// Gone when the session is.
+    lives: watch::Sender<()>,
 }
 
 impl Sessions {
@@ -28,14 +31,26 @@ impl Sessions {
         if self.over {
             return false;
         }
-        let session =
-            self.open.entry(id).or_insert_with(|| Session { cwd: PathBuf::new(), terminals: HashMap::new() });
+        let session = self.open.entry(id).or_insert_with(|| Session {
+            cwd: PathBuf::new(),
+            terminals: HashMap::new(),
+            lives: watch::Sender::default(),
+        });
         session.cwd = cwd;
         true
     }
 
     pub(super) fn cwd(&self, id: &SessionId) -> Result<PathBuf, Error> {
         self.open.get(id).map(|session| session.cwd.clone()).ok_or_else(|| refusal::unknown_session(id))
+    }
+
+    /// Done when the session is closed; at once if there is none.
+    pub(super) fn closed(&self, id: &SessionId) -> impl Future<Output = ()> + Send + use<> {
+        let lives = self.open.get(id).map(|session| session.lives.subscribe());
+        async move {
+            let Some(mut lives) = lives else { return };
+            while lives.changed().await.is_ok() {}
+        }
     }
 
     /// Refused if the session was closed while the terminal was made.

@@ -6,6 +6,7 @@
 //! no bound; the [`Relay`](super::Relay) is for those who need every byte, or have a client that may stop reading.
 
 use super::Hosting;
+use super::ask::{Asks, cancelled_session};
 use super::offer::{Mode, offer};
 use super::opening::Opening;
 use super::session::{Action, Asked, Question};
@@ -40,6 +41,7 @@ pub fn component(host: Host, terminals: Hosting) -> impl ConnectTo<Conductor> {
         terminals,
         mode: Mode::Pass,
         opening: Opening::new(),
+        asks: None,
         display: None,
         wakes: None,
     };
@@ -52,6 +54,8 @@ struct Component {
     terminals: Hosting,
     mode: Mode,
     opening: Opening,
+    /// Questions of our own.
+    asks: Option<Asks>,
     /// Shared with the answers that are on their way, and with the task that hears wakes. Never held while waiting.
     display: Option<Shown>,
     wakes: Option<mpsc::Sender<Wake>>,
@@ -112,6 +116,13 @@ impl Component {
                     };
                 Dispatch::Request(request, responder)
             }
+            Dispatch::Notification(notification) if notification.method() == "session/cancel" => {
+                let session = raw(notification.params()).and_then(|params| cancelled_session(Some(&params)));
+                if let (Some(asks), Some(session)) = (&self.asks, session) {
+                    asks.cancel(&session);
+                }
+                Dispatch::Notification(notification)
+            }
             message => message,
         }
     }
@@ -128,6 +139,7 @@ impl Component {
             let (wakes, woken) = mpsc::channel(WAKES);
             // If the connection is over already, there is nobody to show anything to.
             let _ = connection.spawn(show_when_woken(display.clone(), woken, connection.clone()));
+            self.asks = Asks::new().ok().inspect(|asks| self.host.ask_client(asks.by_connection(connection)));
             (self.display, self.wakes) = (Some(display), Some(wakes));
         }
     }

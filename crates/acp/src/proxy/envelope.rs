@@ -78,6 +78,11 @@ impl<'a> Id<'a> {
 }
 
 impl Key {
+    /// As it may be written.
+    pub(crate) fn as_json(&self) -> &str {
+        &self.0
+    }
+
     /// The key of an id that is a value somewhere.
     pub(crate) fn of(id: &RawValue) -> Self {
         let text = id.get();

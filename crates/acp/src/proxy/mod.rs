@@ -4,6 +4,7 @@
 //! conductor's chain.
 
 mod answer;
+mod ask;
 mod component;
 mod envelope;
 mod escape;
@@ -13,6 +14,7 @@ mod offer;
 mod opening;
 mod outbound;
 mod outbox;
+mod permission;
 mod relay;
 mod session;
 mod view;

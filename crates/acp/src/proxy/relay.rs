@@ -9,6 +9,7 @@
 
 use super::Hosting;
 use super::answer::Answers;
+use super::ask::Asks;
 use super::inbound::Inbound;
 use super::lines::Lines;
 use super::offer::Mode;
@@ -98,10 +99,12 @@ impl Relay {
         let (told, notes) = mpsc::channel(NOTES);
         let (close, closed) = oneshot::channel();
         let host = self.host;
+        let (questions, asked) = queue(PASSING);
+        let asks = Asks::new().ok().inspect(|asks| host.ask_client(asks.by_line(questions)));
         let _writer = Task::start(Writer::new(passing, own, agent.1).run(closed));
-        let mut view = Task::start(View::new(host.clone(), shown, client.1).run());
+        let mut view = Task::start(View::new(host.clone(), shown, asked, client.1).run());
         let inbound =
-            Inbound { lines: Lines::new(client.0), terminals: self.terminals, notes: told, to_agent };
+            Inbound { lines: Lines::new(client.0), terminals: self.terminals, asks, notes: told, to_agent };
         let mut inbound = Task::start(inbound.run());
         let outbound = Outbound {
             lines: Lines::new(agent.0),

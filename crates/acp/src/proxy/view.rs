@@ -1,6 +1,6 @@
 //! What the client gets to see. The one task that owns the [`Display`] and writes to the client.
 //!
-//! It is fed by the agent's lines and by terminals that have printed something. When the client does not read, it waits in
+//! It is fed by the agent's lines, by questions of our own and by terminals that have printed something. When the client does not read, it waits in
 //! its writing, and everybody who feeds it waits too.
 
 use super::envelope::{Envelope, place, splice};
@@ -54,6 +54,7 @@ impl Weigh for ToClient {
 pub(crate) struct View<W> {
     host: Host,
     from: mpsc::Receiver<Held<ToClient>>,
+    own: mpsc::Receiver<Held<Bytes>>,
     to: Gather<W>,
     display: Option<Display>,
     wakes: mpsc::Sender<Wake>,
@@ -63,9 +64,14 @@ pub(crate) struct View<W> {
 }
 
 impl<W: AsyncWrite + Unpin> View<W> {
-    pub(crate) fn new(host: Host, from: mpsc::Receiver<Held<ToClient>>, to: W) -> Self {
+    pub(crate) fn new(
+        host: Host,
+        from: mpsc::Receiver<Held<ToClient>>,
+        own: mpsc::Receiver<Held<Bytes>>,
+        to: W,
+    ) -> Self {
         let (wakes, woken) = mpsc::channel(WAKES);
-        Self { host, from, to: Gather::new(to), display: None, wakes, woken, in_line: false }
+        Self { host, from, own, to: Gather::new(to), display: None, wakes, woken, in_line: false }
     }
 
     /// Until there is nothing more to come. An error means that nobody reads.
@@ -73,10 +79,15 @@ impl<W: AsyncWrite + Unpin> View<W> {
         let mut messages = Vec::new();
         loop {
             let taken = tokio::select! {
-                // The agent's own lines first: a terminal's output waits in its journal, these in a queue.
                 biased;
+                // There are few of these, and somebody waits for each. Not into the middle of a line that comes in parts.
+                Some(line) = self.own.recv(), if !self.in_line => {
+                    self.to.push(line.item.get()).await?;
+                    self.to.flush().await?;
+                    continue;
+                }
+                // The agent's lines before its terminals' output, which waits in a journal, these in a queue.
                 taken = self.from.recv_many(&mut messages, AT_ONCE) => taken,
-                // Not into the middle of a line that comes in parts.
                 Some(wake) = self.woken.recv(), if !self.in_line => {
                     self.catch_up(wake).await?;
                     continue;

@@ -1,6 +1,7 @@
 //! wharf-acp as its users meet it: real processes, real connections, messages as they are on the wire.
 #![cfg(test)]
 
+mod ask;
 mod examples;
 mod foreign_client;
 mod handle;

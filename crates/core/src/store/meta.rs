@@ -4,6 +4,7 @@
 
 use crate::grant::Grant;
 use crate::id::TerminalId;
+use crate::policy::OPEN;
 use crate::spec::{Command, SpecIo};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -32,9 +33,16 @@ pub struct Meta {
     pub size: Option<(u16, u16)>,
     /// Who asked.
     pub origin: String,
+    /// The sandbox it runs in; `open` if it has none.
+    #[serde(default = "open")]
+    pub sandbox: String,
     /// The conversation it was asked for in, if the protocol has such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+}
+
+fn open() -> String {
+    OPEN.to_owned()
 }
 
 impl Meta {
@@ -55,12 +63,13 @@ impl Meta {
             command,
             shell,
             cwd: spec.cwd.clone(),
-            env: spec.env.iter().map(|(name, _)| lossy(name)).collect(),
+            env: grant.names.iter().map(lossy).collect(),
             size: match spec.io {
                 SpecIo::Pty(size) => Some((size.cols, size.rows)),
                 SpecIo::Plain | SpecIo::PlainWithInput => None,
             },
             origin: spec.origin.clone(),
+            sandbox: grant.sandbox().to_owned(),
             session: spec.session.clone(),
         }
     }

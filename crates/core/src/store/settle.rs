@@ -60,6 +60,7 @@ fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, swept: Swep
             peak_memory: 0,
             left: killed,
             holding: 0,
+            limit: None,
         }));
     }
     if swept.done {

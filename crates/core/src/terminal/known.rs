@@ -59,6 +59,7 @@ pub(super) struct Known {
     failed: bool,
     /// Number and start time of the holder's process, if it does nothing else.
     holder: Option<Identity>,
+    sandbox: String,
     pub(super) closed: Option<u32>,
 }
 
@@ -114,12 +115,15 @@ impl Known {
         match &entry.record {
             Record::Start(start) => {
                 self.running = Some((start.pid, entry.at));
+                self.sandbox.clone_from(&start.sandbox);
                 let pid = i32::try_from(start.holder).ok().filter(|_| start.holder_ticks != 0);
                 self.holder = pid.map(|pid| (pid, start.holder_ticks));
             }
             Record::NotStarted { .. } => self.failed = true,
             Record::Resize(size) => self.size = Some(*size),
-            Record::End(end) if self.ended.is_none() => self.ended = Some(Ended::new(entry, end)),
+            Record::End(end) if self.ended.is_none() => {
+                self.ended = Some(Ended::new(entry, end, &self.sandbox));
+            }
             Record::Closed { killed } => self.closed = Some(*killed),
             _ => {}
         }

@@ -13,6 +13,7 @@ mod faults_holder;
 mod guard;
 mod input;
 mod kill;
+mod limits;
 mod output;
 mod owner;
 mod retention;

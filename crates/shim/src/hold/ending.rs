@@ -6,9 +6,10 @@
 //! write on; the end says how many, and the terminal is held for as long as any of them is there.
 
 use super::holder::Holder;
+use super::resource::limit_of;
 use super::wait::{self, Peek};
 use crate::failpoint;
-use crate::journal::record::{Cause, End, Lost, Record, Status};
+use crate::journal::record::{End, Lost, Record, Status};
 use crate::tree::{Members, proc};
 use std::os::fd::AsRawFd;
 
@@ -43,7 +44,8 @@ impl Holder {
             *root = None;
         }
         let (left, holding) = self.survivors();
-        let (cause, author) = self.why.clone().unwrap_or((Cause::Exited, String::new()));
+        let why = self.why.clone();
+        let (cause, author) = why.unwrap_or_else(|| (self.own_cause(exit.status), String::new()));
         let end = End {
             status: exit.status,
             cause,
@@ -54,6 +56,7 @@ impl Holder {
             peak_memory: exit.peak_memory,
             left,
             holding,
+            limit: limit_of(&self.plan, cause),
         };
         failpoint::hit("exit.before_record");
         self.journal.record(Record::End(end.clone()));

@@ -1,9 +1,12 @@
 //! The loop: wait for the kernel, do what it reports, tell those who asked.
 
+use super::Leave;
 use super::connection::Connection;
 use super::input::Queue;
 use super::output::{GATHER, IoKind};
-use super::wait::{Exit, Signals, block_sigpipe, time_until};
+use super::resource::Meter;
+use super::wait::{Exit, Signals, time_until};
+use crate::confine::placeholder::Placeholders;
 use crate::failpoint;
 use crate::journal::record::{Cause, End, Record};
 use crate::journal::write::Journal;
@@ -30,6 +33,7 @@ pub(super) struct Holder {
     pub(super) journal: Journal,
     pub(super) members: Members,
     pub(super) cgroup: Option<Cgroup>,
+    placeholders: Option<Placeholders>,
     pub(super) listener: UnixListener,
     pub(super) connections: Vec<Connection>,
     /// Children ending and requests to go; only in a process of its own.
@@ -48,6 +52,7 @@ pub(super) struct Holder {
     pub(super) io_kind: IoKind,
     pub(super) buffer: Vec<u8>,
 
+    pub(super) meter: Meter,
     pub(super) started: Instant,
     pub(super) last_activity: Instant,
     /// What the kernel said of the command, once it has.
@@ -80,6 +85,8 @@ enum Source {
     Input,
     Exit,
     Survivor,
+    /// A limit that the kernel keeps.
+    Alarm,
     Signals,
     Listener,
     Connection(usize),
@@ -97,7 +104,7 @@ impl Holder {
         journal: Journal,
         running: Running,
         members: Members,
-        cgroup: Option<Cgroup>,
+        leave: Leave,
         listener: UnixListener,
         creator: UnixStream,
         signals: Option<Signals>,
@@ -113,10 +120,12 @@ impl Holder {
         let io_kind = IoKind::from(&running.ends.input);
         let now = Instant::now();
         Self {
+            meter: Meter::new(&plan.resources, leave.cgroup.as_ref().map(Cgroup::quota)),
             plan,
             journal,
             members,
-            cgroup,
+            cgroup: leave.cgroup,
+            placeholders: Some(leave.placeholders),
             listener,
             connections,
             signals,
@@ -147,7 +156,6 @@ impl Holder {
 
     /// Until nothing is left of the tree.
     pub(super) fn run(mut self) {
-        block_sigpipe();
         if self.plan.backlog == Backlog::Wait {
             self.owner_took(0);
         }
@@ -182,6 +190,7 @@ impl Holder {
             Source::Input => self.input.write(&self.output),
             Source::Exit => self.check_exit(),
             Source::Survivor => self.survivor = None,
+            Source::Alarm => self.hear_alarms(),
             Source::Signals => {
                 if self.signals.as_ref().is_some_and(Signals::asked_to_go) {
                     self.begin_kill(Cause::Killed, "signal".to_owned(), self.plan.grace);
@@ -215,6 +224,7 @@ impl Holder {
         if self.ladder.is_none() && self.idle_limit().is_some_and(|at| now >= at) {
             self.begin_kill(Cause::IdleLimit, String::new(), self.plan.grace);
         }
+        self.check_usage();
         self.climb();
     }
 
@@ -247,7 +257,8 @@ impl Holder {
             None => [self.time_limit(), self.idle_limit()],
         };
         let soon = (stalled || self.must_look_again()).then(|| Instant::now() + LOOK_AGAIN);
-        limits.into_iter().flatten().chain(soon).chain(self.deaf_until).min()
+        let looks = [self.next_look(), self.deaf_until].into_iter().flatten();
+        limits.into_iter().flatten().chain(soon).chain(looks).min()
     }
 
     /// On a thread, when nothing will wake the loop: during a kill, and when nobody of those left could be watched.
@@ -275,6 +286,9 @@ impl Holder {
         }
         if let Some(survivor) = &self.survivor {
             add(Source::Survivor, PollFd::new(survivor, PollFlags::IN));
+        }
+        for alarm in self.alarms() {
+            add(Source::Alarm, PollFd::new(&alarm.file, PollFlags::PRI));
         }
         if let Some(signals) = &self.signals {
             add(Source::Signals, PollFd::new(signals.fd(), PollFlags::IN));
@@ -329,6 +343,9 @@ impl Holder {
         }
         if let Some(cgroup) = self.cgroup.take() {
             cgroup.remove();
+        }
+        if let Some(placeholders) = self.placeholders.take() {
+            placeholders.remove();
         }
         if !self.closed {
             failpoint::hit("exit.before_closed");

@@ -9,9 +9,11 @@ mod holder;
 mod input;
 mod killing;
 mod output;
+mod resource;
 mod serve;
 pub(crate) mod wait;
 
+use crate::confine::placeholder::Placeholders;
 use crate::failpoint;
 use crate::journal::record::{Record, Start};
 use crate::journal::write::Journal;
@@ -61,32 +63,58 @@ pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) {
         Ok(journal) => journal,
         Err(error) => {
             remove(cgroup);
-            return refuse(&mut creator, StartError::journal(&error));
+            return refuse(&mut creator, &plan, StartError::journal(&error));
         }
     };
+    // Before anybody is in it, so that not even the first instruction runs without them.
+    if let Some(cgroup) = &mut cgroup {
+        cgroup.limit(&plan.resources);
+    }
     let started = prepare(place).and_then(|signals| {
-        let (running, root) = start(&plan, cwd, place, &mut journal, &mut cgroup, &creator)?;
-        Ok((running, root, signals))
+        let placeholders = protect(&plan)?;
+        match start(&plan, cwd, place, &mut journal, &mut cgroup, &placeholders, &creator) {
+            Ok((running, root)) => Ok((running, root, placeholders, signals)),
+            Err(error) => {
+                placeholders.remove();
+                Err(error)
+            }
+        }
     });
     match started {
-        Ok((running, root, signals)) => {
+        Ok((running, root, placeholders, signals)) => {
             let members = match place {
                 Place::Process => Members::Descendants,
                 Place::Thread => Members::Marked { root: Some(root), id: plan.id.clone(), since: root.1 },
             };
             let answer = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
-            Holder::new(plan, journal, running, members, cgroup, listener, creator, signals, &answer).run();
+            let leave = Leave { cgroup, placeholders };
+            Holder::new(plan, journal, running, members, leave, listener, creator, signals, &answer).run();
         }
         Err(error) => {
             journal.record(Record::NotStarted { stage: error.stage.number(), errno: error.errno });
             remove(cgroup);
-            refuse(&mut creator, error);
+            refuse(&mut creator, &plan, error);
         }
     }
 }
 
+/// What is taken away when nothing of the tree is left.
+#[derive(Debug)]
+struct Leave {
+    cgroup: Option<Cgroup>,
+    placeholders: Placeholders,
+}
+
+/// Makes the directories that the sandbox protects although they do not exist.
+fn protect(plan: &Plan) -> Result<Placeholders, StartError> {
+    let Some(confine) = &plan.confine else { return Ok(Placeholders::default()) };
+    Placeholders::make(confine).map_err(|(fault, errno)| Stage::Confine(fault).failed()(errno))
+}
+
 /// Signals are seen to before anything can end: one that nobody takes would be gone.
 fn prepare(place: Place) -> Result<Option<wait::Signals>, StartError> {
+    // A command that fails before it is let go leaves nobody at the other end.
+    wait::block_sigpipe();
     match place {
         Place::Process => wait::Signals::take().map(Some).map_err(|error| StartError {
             stage: Stage::Pipe,
@@ -113,9 +141,10 @@ fn start(
     place: Place,
     journal: &mut Journal,
     cgroup: &mut Option<Cgroup>,
+    placeholders: &Placeholders,
     creator: &UnixStream,
 ) -> Result<(Running, Identity), StartError> {
-    let waiting = match spawn::prepare(plan, cwd.as_fd(), cgroup.as_ref().map(Cgroup::as_fd)) {
+    let waiting = match spawn::prepare(plan, cwd.as_fd(), cgroup.as_ref().map(Cgroup::as_fd), placeholders) {
         // Some kernels and sandboxes allow the group but not starting in it; the sweep serves as well.
         Err(StartError {
             stage: Stage::Fork,
@@ -130,7 +159,7 @@ fn start(
                 | libc::E2BIG,
         }) if cgroup.is_some() => {
             remove(cgroup.take());
-            spawn::prepare(plan, cwd.as_fd(), None)?
+            spawn::prepare(plan, cwd.as_fd(), None, placeholders)?
         }
         prepared => prepared?,
     };
@@ -148,6 +177,7 @@ fn start(
         ticks,
         boot: proc::boot(),
         cgroup: cgroup.as_ref().map_or_else(String::new, |c| c.path().to_string_lossy().into_owned()),
+        sandbox: plan.confine.as_ref().map_or_else(String::new, |confine| confine.name.clone()),
     }));
     if journal.is_stalled() {
         waiting.abandon();
@@ -161,8 +191,12 @@ fn start(
     Ok((waiting.let_go()?, (pid, ticks)))
 }
 
-fn refuse(creator: &mut UnixStream, error: StartError) {
-    let reply = Reply::NotStarted { stage: error.stage.number(), errno: error.errno };
+fn refuse(creator: &mut UnixStream, plan: &Plan, error: StartError) {
+    let doing = match (error.stage, &plan.confine) {
+        (Stage::Confine(fault), Some(confine)) => confine.describe(fault),
+        _ => String::new(),
+    };
+    let reply = Reply::NotStarted { stage: error.stage.number(), errno: error.errno, doing };
     // If the creator is gone too, nobody is left who could want to know.
     let _ = creator.write_all(&frame(&reply.encode(0)));
 }

@@ -96,6 +96,15 @@ fn waitid(kind: libc::idtype_t, id: u32, options: i32) -> Result<Option<(Pid, Ex
     Ok(Some((pid, exit)))
 }
 
+/// Processor time of all children that this process has waited for, and of those that they waited for.
+pub(crate) fn spent_by_children() -> Duration {
+    // SAFETY: all-zero is a valid `rusage`.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure outlives the call.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut used) };
+    duration(used.ru_utime) + duration(used.ru_stime)
+}
+
 fn duration(time: libc::timeval) -> Duration {
     let (seconds, micros) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_usec));
     Duration::from_secs(seconds.unwrap_or(0)) + Duration::from_micros(micros.unwrap_or(0))

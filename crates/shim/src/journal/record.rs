@@ -98,6 +98,8 @@ pub struct Start {
     pub boot: [u8; 16],
     /// The cgroup made for it, as an absolute path, or empty.
     pub cgroup: String,
+    /// The name of the sandbox it runs in, or empty.
+    pub sandbox: String,
 }
 
 /// How a command ended. Exactly one for every terminal.
@@ -121,6 +123,8 @@ pub struct End {
     pub left: u32,
     /// How many of them held the output open.
     pub holding: u32,
+    /// The value of the limit that ended it, if one did: nanoseconds, bytes or a number, as its cause has it.
+    pub limit: Option<u64>,
 }
 
 /// What became of the process.
@@ -164,10 +168,16 @@ pub enum Cause {
     MemoryLimit,
     /// The holder or the machine went away.
     Lost,
+    /// It had more processes than it may.
+    ProcessLimit,
+    /// It used more processor time than it may.
+    CpuLimit,
+    /// It wrote a file larger than it may.
+    FileSizeLimit,
 }
 
 impl Cause {
-    const ALL: [(u8, Self, &'static str); 8] = [
+    const ALL: [(u8, Self, &'static str); 11] = [
         (1, Self::Exited, "exited"),
         (2, Self::Killed, "killed"),
         (3, Self::TimeLimit, "time_limit"),
@@ -176,6 +186,9 @@ impl Cause {
         (6, Self::OwnerGone, "owner_gone"),
         (7, Self::MemoryLimit, "memory_limit"),
         (8, Self::Lost, "lost"),
+        (9, Self::ProcessLimit, "process_limit"),
+        (10, Self::CpuLimit, "cpu_limit"),
+        (11, Self::FileSizeLimit, "file_size_limit"),
     ];
 
     /// A stable word for programs.
@@ -268,7 +281,7 @@ impl Record {
                 for byte in s.boot {
                     w.u8(byte);
                 }
-                w.text(&s.cgroup)
+                w.text(&s.cgroup).text(&s.sandbox)
             }
             Self::NotStarted { stage, errno } => w.u8(*stage).i32(*errno),
             Self::Resize(size) => w.u16(size.cols).u16(size.rows),
@@ -294,6 +307,7 @@ impl Record {
                 ticks: r.u64()?,
                 boot: r.sixteen()?,
                 cgroup: r.text()?,
+                sandbox: r.late_text()?,
             }),
             2 => Self::NotStarted { stage: r.u8()?, errno: r.i32()? },
             3 => Self::Resize(Size { cols: r.u16()?, rows: r.u16()? }),
@@ -326,7 +340,7 @@ impl End {
         for time in [self.lasted, self.user, self.system] {
             w.u64(crate::plan::nanos(time));
         }
-        w.u64(self.peak_memory).u32(self.left).u32(self.holding)
+        w.u64(self.peak_memory).u32(self.left).u32(self.holding).maybe_u64(self.limit)
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -348,6 +362,8 @@ impl End {
             peak_memory: r.u64()?,
             left: r.u32()?,
             holding: r.u32()?,
+            // Journals from before there was such a field end here.
+            limit: if r.done().is_ok() { None } else { r.maybe_u64()? },
         })
     }
 }

@@ -4,7 +4,9 @@
 //! library state, since in a program with threads the child is a copy of one thread among the ruins of the others.
 //! rustix's Linux backend makes the calls itself and keeps no errno, so it may be used.
 
+use super::bound::Bounds;
 use super::error::{Stage, StartError};
+use crate::confine::{self, Fault, Ready};
 use crate::plan::Plan;
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -15,6 +17,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 /// What the child needs, all of it open before the fork.
 pub(super) struct Setup<'a> {
     pub(super) around: Around<'a>,
+    /// The sandbox, if there is one.
+    pub(super) confine: Option<&'a Ready<'a>>,
+    pub(super) bounds: &'a Bounds,
     /// The barrier: one byte means go, end of file means that the holder is gone.
     pub(super) wait: BorrowedFd<'a>,
     /// The barrier's other side, which the child must close or it would wait for itself for ever.
@@ -160,11 +165,30 @@ fn run(setup: &Setup<'_>, image: &Image<'_>) -> ! {
         Ok(()) => (Stage::Exec, image.execute()),
         Err(failure) => failure,
     };
-    let mut report = [0; 5];
-    report[0] = stage.number();
-    report[1..].copy_from_slice(&errno.raw_os_error().to_le_bytes());
-    let _ = rustix::io::write(setup.fail, &report);
+    let _ = rustix::io::write(setup.fail, &report(stage, errno));
     leave()
+}
+
+/// A stage, an error number, and where in a sandbox.
+const REPORT: usize = 8;
+
+fn report(stage: Stage, errno: Errno) -> [u8; REPORT] {
+    let mut report = [0; REPORT];
+    report[0] = stage.number();
+    report[1..5].copy_from_slice(&errno.raw_os_error().to_le_bytes());
+    if let Stage::Confine(fault) = stage {
+        report[5..].copy_from_slice(&fault.to_bytes());
+    }
+    report
+}
+
+fn understand(report: [u8; REPORT]) -> Option<StartError> {
+    let [number, e0, e1, e2, e3, fault @ ..] = report;
+    let stage = match number {
+        Stage::CONFINE => Stage::Confine(Fault::from_bytes(fault)?),
+        number => Stage::from_number(number)?,
+    };
+    Some(StartError { stage, errno: i32::from_le_bytes([e0, e1, e2, e3]) })
 }
 
 fn enter(setup: &Setup<'_>) -> Result<(), (Stage, Errno)> {
@@ -181,6 +205,15 @@ fn enter(setup: &Setup<'_>) -> Result<(), (Stage, Errno)> {
         rustix::process::fchdir(cwd).map_err(at(Stage::Cwd))?;
     }
     close_on_exec_from(3).map_err(at(Stage::Descriptors))?;
+    // Before the barrier: it takes the time that writing the start takes anyway.
+    if let Some(ready) = setup.confine {
+        let terminal = match setup.around {
+            Around::Made { input, terminal: true, .. } => Some(input),
+            _ => None,
+        };
+        confine::enter(ready, terminal).map_err(|(fault, errno)| (Stage::Confine(fault), errno))?;
+    }
+    setup.bounds.set().map_err(at(Stage::Bounds))?;
     reset_signals();
     wait_at_barrier(setup);
     Ok(())
@@ -223,14 +256,11 @@ fn leave() -> ! {
 
 /// The failure that the child reported; none if it executed its program.
 pub(super) fn read_failure(failed: &OwnedFd) -> Option<StartError> {
-    let mut report = [0; 5];
+    let mut report = [0; REPORT];
     loop {
         match rustix::io::read(failed.as_fd(), &mut report) {
             Err(Errno::INTR) => {}
-            Ok(5) => {
-                let errno = i32::from_le_bytes([report[1], report[2], report[3], report[4]]);
-                return Some(StartError { stage: Stage::from_number(report[0])?, errno });
-            }
+            Ok(REPORT) => return understand(report),
             Ok(_) | Err(_) => return None,
         }
     }

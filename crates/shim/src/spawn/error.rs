@@ -1,28 +1,33 @@
 //! Why a command could not be started, by step and error number, so that nobody has to guess from a text.
 
+use crate::confine::Fault;
 use rustix::io::Errno;
 
 /// The steps from plan to running command. The numbers are part of the journal format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Making a pipe or opening `/dev/null`.
-    Pipe = 1,
+    Pipe,
     /// Opening a PTY.
-    Pty = 2,
+    Pty,
     /// Making the process.
-    Fork = 3,
+    Fork,
     /// Making it a session leader with its terminal.
-    Session = 4,
+    Session,
     /// Connecting its standard descriptors.
-    Descriptors = 5,
+    Descriptors,
     /// Entering the working directory.
-    Cwd = 6,
+    Cwd,
     /// Executing the program.
-    Exec = 7,
+    Exec,
     /// Writing the start record.
-    Journal = 8,
+    Journal,
     /// Reading the plan.
-    Plan = 9,
+    Plan,
+    /// Setting up its sandbox, and where in that.
+    Confine(Fault),
+    /// Setting the bounds of the process.
+    Bounds,
 }
 
 /// A step and what the system said to it.
@@ -43,10 +48,25 @@ impl Stage {
     /// The number that stands in journals and messages.
     #[must_use]
     pub fn number(self) -> u8 {
-        self as u8
+        match self {
+            Self::Pipe => 1,
+            Self::Pty => 2,
+            Self::Fork => 3,
+            Self::Session => 4,
+            Self::Descriptors => 5,
+            Self::Cwd => 6,
+            Self::Exec => 7,
+            Self::Journal => 8,
+            Self::Plan => 9,
+            Self::Confine(_) => Self::CONFINE,
+            Self::Bounds => 11,
+        }
     }
 
-    /// The step back from its number.
+    /// The number of every failure in a sandbox.
+    pub(crate) const CONFINE: u8 = 10;
+
+    /// The step back from its number; none for the sandbox, of which the number alone does not say enough.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         [
@@ -59,6 +79,7 @@ impl Stage {
             Self::Exec,
             Self::Journal,
             Self::Plan,
+            Self::Bounds,
         ]
         .into_iter()
         .find(|stage| stage.number() == number)
@@ -77,6 +98,8 @@ impl StartError {
             Stage::Exec => "cannot execute the program",
             Stage::Journal => "cannot write the journal",
             Stage::Plan => "cannot read the plan",
+            Stage::Confine(_) => "cannot set up the sandbox",
+            Stage::Bounds => "cannot set the limits of the process",
         }
     }
 
@@ -89,6 +112,7 @@ impl StartError {
             (Stage::Exec, libc::ENOMEM | libc::EAGAIN) => "limit",
             (Stage::Exec, _) => "not_executable",
             (Stage::Cwd, _) => "bad_cwd",
+            (Stage::Confine(_), _) => "sandbox",
             // The C library's interface, which rustix follows, says EAGAIN where the kernel says ENOSPC.
             (Stage::Pty, libc::ENOSPC | libc::EAGAIN) => "no_pty_left",
             (_, libc::EMFILE | libc::ENFILE | libc::EAGAIN | libc::ENOMEM) => "limit",

@@ -3,13 +3,17 @@
 //! Nothing here knows the journal or the control socket. The one thing that surprises: the command's process exists,
 //! complete with its terminal, session and directory, before anybody lets it execute anything.
 
+mod bound;
 mod child;
 mod error;
 pub(crate) mod pty;
 
 pub use error::{Stage, StartError};
 
+use crate::confine::placeholder::Placeholders;
+use crate::confine::{Named, Namespaces, Ready};
 use crate::plan::{Io, PipeInput, Plan};
+use bound::Bounds;
 use child::{Around, Image};
 use rustix::fs::{Mode, OFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -65,10 +69,11 @@ pub struct Running<E = Ends> {
 }
 
 /// Makes the process. It does not run the command before [`Waiting::let_go`].
-pub fn prepare(
+pub(crate) fn prepare(
     plan: &Plan,
     cwd: BorrowedFd<'_>,
     cgroup: Option<BorrowedFd<'_>>,
+    placeholders: &Placeholders,
 ) -> Result<Waiting, StartError> {
     let (ends, theirs) = connect(plan.io)?;
     let cwd = high(rustix::io::fcntl_dupfd_cloexec(cwd, FIRST_FREE).map_err(Stage::Descriptors.failed())?)?;
@@ -78,17 +83,39 @@ pub fn prepare(
         terminal: matches!(plan.io, Io::Pty(_)),
         cwd: cwd.as_fd(),
     };
-    fork(around, &Image::file(plan), cgroup, ends)
+    let ready = confinement(plan, cwd.as_fd(), theirs.input.as_fd(), placeholders)?;
+    fork(around, ready.as_ref(), &Bounds::of(&plan.resources), &Image::file(plan), cgroup, ends)
+}
+
+fn confinement<'a>(
+    plan: &'a Plan,
+    cwd: BorrowedFd<'_>,
+    input: BorrowedFd<'_>,
+    placeholders: &Placeholders,
+) -> Result<Option<Ready<'a>>, StartError> {
+    let Some(confine) = &plan.confine else { return Ok(None) };
+    let (directory, terminal) = match (confine.namespaces, plan.io) {
+        (Namespaces::None, _) => (None, None),
+        (Namespaces::Mount { .. }, io) => {
+            let directory = Named::of(cwd).map_err(Stage::Cwd.failed())?;
+            let terminal = matches!(io, Io::Pty(_)).then(|| Named::of(input).map_err(Stage::Pty.failed()));
+            (Some(directory), terminal.transpose()?)
+        }
+    };
+    let failed = |(fault, errno)| Stage::Confine(fault).failed()(errno);
+    Ready::new(confine, placeholders, directory, terminal).map(Some).map_err(failed)
 }
 
 /// Makes a process that inherits what a command inherits from a shell: standard descriptors, directory, environment.
 /// The first of `argv` is looked up in `PATH`. Only for a process with one thread.
 pub(crate) fn prepare_heir(argv: &[CString]) -> Result<Waiting<()>, StartError> {
-    fork(Around::Inherited, &Image::named(argv), None, ())
+    fork(Around::Inherited, None, &Bounds::default(), &Image::named(argv), None, ())
 }
 
 fn fork<E>(
     around: Around<'_>,
+    confine: Option<&Ready<'_>>,
+    bounds: &Bounds,
     image: &Image<'_>,
     cgroup: Option<BorrowedFd<'_>>,
     ends: E,
@@ -96,7 +123,8 @@ fn fork<E>(
     let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
     let (failed, fail) = pipe_with(PipeFlags::CLOEXEC).map_err(Stage::Pipe.failed())?;
     let (wait, go, fail) = (high(wait)?, high(go)?, high(fail)?);
-    let setup = child::Setup { around, wait: wait.as_fd(), go: go.as_fd(), fail: fail.as_fd() };
+    let setup =
+        child::Setup { around, confine, bounds, wait: wait.as_fd(), go: go.as_fd(), fail: fail.as_fd() };
     let (pid, pidfd) = child::fork(&setup, image, cgroup)?;
     Ok(Waiting { pid, pidfd, ends, go, failed })
 }

@@ -1,9 +1,12 @@
 //! A cgroup for one terminal: the kernel's own list of who belongs to it, and a kill that no fork can outrun.
 //!
-//! Only the core files of cgroup v2 are used (`cgroup.procs`, `cgroup.kill`), which need no controller. Where this
-//! process may not make a group under its own, there is none and the sweep of descendants does the work.
+//! Only the core files of cgroup v2 are needed (`cgroup.procs`, `cgroup.kill`), which are there without a controller;
+//! where there are controllers, the kernel also keeps limits. Where this process may not make a group under its own,
+//! there is none and the sweep of descendants does the work.
 
 use super::proc::{self, Process};
+use super::quota::{self, Quota};
+use crate::plan::Resources;
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -15,6 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct Cgroup {
     path: PathBuf,
     dir: OwnedFd,
+    quota: Quota,
 }
 
 /// Where this process may make groups; `None` if nowhere.
@@ -55,7 +59,7 @@ impl Cgroup {
         fs::create_dir(&path)?;
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         match rustix::fs::open(&path, flags, Mode::empty()) {
-            Ok(dir) => Ok(Self { path, dir }),
+            Ok(dir) => Ok(Self { path, dir, quota: Quota::default() }),
             Err(error) => {
                 let _ = fs::remove_dir(&path);
                 Err(error.into())
@@ -73,6 +77,16 @@ impl Cgroup {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Has the kernel keep those limits for which it can.
+    pub fn limit(&mut self, resources: &Resources) {
+        self.quota = Quota::set(&self.path, resources);
+    }
+
+    /// The limits that the kernel keeps.
+    pub(crate) fn quota(&self) -> &Quota {
+        &self.quota
     }
 
     /// Everything in it and below it is killed, at once and whatever it forks meanwhile.
@@ -149,6 +163,22 @@ pub fn members(path: &Path) -> Vec<Process> {
         }
     }
     found
+}
+
+/// How many processes and threads are in a group and below it, without looking at any of them.
+#[must_use]
+pub fn count_tasks(path: &Path) -> u64 {
+    let tasks = fs::read(path.join("cgroup.threads")).unwrap_or_default();
+    let mut count = tasks.iter().filter(|byte| **byte == b'\n').count() as u64;
+    // Listing a directory of some forty files to find no group among them would cost more than all the rest.
+    if quota::number(path, "cgroup.stat", "nr_descendants") != Some(0) {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                count += count_tasks(&entry.path());
+            }
+        }
+    }
+    count
 }
 
 #[cfg(test)]

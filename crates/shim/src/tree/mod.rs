@@ -8,6 +8,8 @@ pub mod cgroup;
 pub(crate) mod ladder;
 pub mod lost;
 pub mod proc;
+pub(crate) mod quota;
+pub(crate) mod usage;
 
 use proc::Process;
 use rustix::process::{Signal, getpid, pidfd_send_signal};
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> Process {
-        Process { pid, parent, group: pid, state: 'S', threads: 1, ticks: 1 }
+        Process { pid, parent, group: pid, state: 'S', threads: 1, ticks: 1, spent: 0 }
     }
 
     #[test]

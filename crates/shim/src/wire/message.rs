@@ -78,6 +78,8 @@ pub enum Reply {
         stage: u8,
         /// The system's error number.
         errno: i32,
+        /// For a sandbox: what was being done, in words. Else empty.
+        doing: String,
     },
     /// To `Watch` and `Status`.
     Progress(Progress),
@@ -211,7 +213,7 @@ impl Reply {
         w.u8(VERSION).u32(tag);
         match self {
             Self::Started { pid } => w.u8(1).u32(*pid),
-            Self::NotStarted { stage, errno } => w.u8(2).u8(*stage).i32(*errno),
+            Self::NotStarted { stage, errno, doing } => w.u8(2).u8(*stage).i32(*errno).text(doing),
             Self::Progress(p) => {
                 w.u8(3).u64(p.first).u64(p.end).u8(p.state.code()).u32(p.input_pending).u32(p.pid)
             }
@@ -227,7 +229,7 @@ impl Reply {
         let (tag, mut r) = open(body)?;
         let reply = match r.u8()? {
             1 => Self::Started { pid: r.u32()? },
-            2 => Self::NotStarted { stage: r.u8()?, errno: r.i32()? },
+            2 => Self::NotStarted { stage: r.u8()?, errno: r.i32()?, doing: r.text()? },
             3 => Self::Progress(Progress {
                 first: r.u64()?,
                 end: r.u64()?,
@@ -342,7 +344,7 @@ mod tests {
         let progress = Progress { first: 1, end: 2, state: State::Ended, input_pending: 3, pid: 4 };
         let replies = [
             Reply::Started { pid: 1 },
-            Reply::NotStarted { stage: 3, errno: 2 },
+            Reply::NotStarted { stage: 3, errno: 2, doing: "hiding".into() },
             Reply::Progress(progress),
             Reply::Killed { processes: 12 },
             Reply::Done,

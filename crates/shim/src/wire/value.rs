@@ -179,6 +179,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Text that records of earlier versions end without; absent means empty.
+    pub fn late_text(&mut self) -> Result<String, DecodeError> {
+        if self.rest.is_empty() { Ok(String::new()) } else { self.text() }
+    }
+
     /// Ends the reading: nothing may be left.
     pub fn done(self) -> Result<(), DecodeError> {
         if self.rest.is_empty() { Ok(()) } else { Err(DecodeError::Long) }

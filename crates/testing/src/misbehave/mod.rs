@@ -19,6 +19,7 @@ mod lists_descriptors;
 mod prints_numbered_lines;
 mod reads_terminal;
 mod releases_terminal;
+mod starts_threads;
 mod stays;
 mod stops_itself;
 mod takes_statuses;
@@ -59,6 +60,7 @@ pub(crate) fn run(name: &str, args: &[String]) -> ExitCode {
         "prints-numbered-lines" => prints_numbered_lines::run(args),
         "reads-terminal" => reads_terminal::run(args),
         "releases-terminal" => releases_terminal::run(args),
+        "starts-threads" => starts_threads::run(args),
         "stays" => stays::run(args),
         "stops-itself" => stops_itself::run(),
         "takes-statuses" => takes_statuses::run(args),

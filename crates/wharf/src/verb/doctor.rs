@@ -10,13 +10,14 @@ use anstyle::AnsiColor;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use wharf_core::Holder;
-use wharf_shim::probe::{self, Answer, Namespace};
+use wharf_shim::confine::OwnNet;
+use wharf_shim::probe::{self, Answer};
 
 /// Enough descriptors for a front end with some hundred terminals.
 const ENOUGH_FILES: u64 = 1024;
 
 pub(crate) fn run(args: &Doctor, place: &Place) -> Result<Code, Failure> {
-    let capabilities = [needed(place), helpful(place), for_sandboxes()].concat();
+    let capabilities = [needed(place), helpful(place), for_limits(), for_sandboxes()].concat();
     let works = capabilities.iter().all(|c| c.have || !c.required);
     if args.json {
         show::print_json(&capabilities)?;
@@ -146,28 +147,51 @@ fn helpful(place: &Place) -> Vec<Capability> {
     ]
 }
 
-/// What confining commands will rest on.
-fn for_sandboxes() -> Vec<Capability> {
-    const LATER: &str = "nothing yet: this version runs commands unconfined";
-    const USERS: &str = "allow user namespaces (kernel.unprivileged_userns_clone, AppArmor)";
-    let confine = |name, answer, used_for, advice| Capability::new(name, answer, [used_for, LATER, advice]);
-    let namespace = |name, kind, used_for| confine(name, probe::namespace(kind), used_for, USERS);
+/// What keeps commands within their limits. There is always a way; the line says which.
+fn for_limits() -> Vec<Capability> {
+    const DELEGATE: &str = "hand the pids and memory controllers down to the cgroup that wharf runs in";
+    let kept = probe::limits();
+    let line = |name, how: &str, used_for| {
+        Capability::new(name, Ok(how.to_owned()), [used_for, "the limit is not kept", DELEGATE])
+    };
     vec![
-        namespace("user namespace", Namespace::User, "confining without being root"),
-        namespace("PID namespace", Namespace::Pid, "hiding other processes from a command"),
-        namespace("mount namespace", Namespace::Mount, "hiding files from a command"),
-        namespace("network namespace", Namespace::Net, "cutting a command off the network"),
-        confine(
+        line("process limit", kept.processes, "ending a command that forks without end"),
+        line("memory limit", kept.memory, "ending a command that takes too much memory"),
+        line("CPU time limit", kept.cpu, "ending a command that computes for too long"),
+        line("file limits", "by the kernel, with rlimits", "the size of files, the number of open ones"),
+    ]
+}
+
+/// What confining commands rests on.
+fn for_sandboxes() -> Vec<Capability> {
+    const ALL: &str = "commands run only with --sandbox open";
+    const USERS: &str =
+        "allow user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces, AppArmor)";
+    const NEVER: &str = "the sandbox `workspace` is refused; `locked` works, and so does a profile with namespaces = \"never\"";
+    vec![
+        Capability::new(
             "Landlock",
             probe::landlock(),
-            "limiting which files a command may touch",
-            "enable it with lsm=landlock",
+            [
+                "every sandbox: which files a command may touch",
+                ALL,
+                "use Linux 6.12 or later with lsm=landlock",
+            ],
         ),
-        confine(
+        Capability::new(
             "seccomp",
             probe::seccomp(),
-            "limiting which system calls it may make",
-            "use a kernel with seccomp filters",
+            ["every sandbox: which system calls it may make", ALL, "use a kernel with seccomp filters"],
+        ),
+        Capability::new(
+            "own mounts",
+            probe::own_mounts(OwnNet::No),
+            ["the sandbox `workspace`: hiding and protecting files", NEVER, USERS],
+        ),
+        Capability::new(
+            "own network",
+            probe::own_mounts(OwnNet::Loopback),
+            ["profiles with a loopback of their own", "such a profile is refused", USERS],
         ),
     ]
 }

@@ -85,13 +85,14 @@ impl Seen {
     }
 
     /// Its cells, and the colour of its state.
-    fn row(&self, now: Duration) -> (Style, [String; 7]) {
+    fn row(&self, now: Duration) -> (Style, [String; 8]) {
         let id = self.id.short().to_owned();
         let (terminal, look) = match &self.state {
             Ok(both) => both,
             Err(error) => {
-                let [age, time, bytes, from] = [const { String::new() }; 4];
-                let cells = [id, "unreadable".to_owned(), age, time, bytes, from, error.to_string()];
+                let [age, time, bytes, sandbox, from] = [const { String::new() }; 5];
+                let state = "unreadable".to_owned();
+                let cells = [id, state, age, time, bytes, sandbox, from, error.to_string()];
                 return (AnsiColor::Red.on_default(), cells);
             }
         };
@@ -111,7 +112,8 @@ impl Seen {
         let meta = terminal.meta();
         let from = show::one_line(&meta.origin, MOST_ORIGIN);
         let age = show::duration(whole_seconds(age));
-        (style, [id, state, age, time, show::size(look.end), from, meta.command_line()])
+        let sandbox = show::one_line(&meta.sandbox, MOST_ORIGIN);
+        (style, [id, state, age, time, show::size(look.end), sandbox, from, meta.command_line()])
     }
 }
 
@@ -138,21 +140,21 @@ fn whole_seconds(d: Duration) -> Duration {
 
 fn table(seen: &[Seen]) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let head = ["ID", "STATE", "AGE", "TIME", "BYTES", "FROM", "COMMAND"].map(str::to_owned);
+    let head = ["ID", "STATE", "AGE", "TIME", "BYTES", "SANDBOX", "FROM", "COMMAND"].map(str::to_owned);
     let mut rows = vec![(Style::new().bold(), head)];
     rows.extend(seen.iter().map(|seen| seen.row(now)));
     let width = |column: usize| rows.iter().map(|(_, row)| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
+    let widths: [usize; 7] = std::array::from_fn(width);
     let used: usize = widths.iter().map(|width| width + 2).sum();
     let command = interact::window()
         .map_or(usize::MAX - 1, |w| usize::from(w.cols).saturating_sub(used).max(LEAST_COMMAND));
-    let [w_id, w_state, w_age, w_time, w_bytes, w_from] = widths;
+    let [w_id, w_state, w_age, w_time, w_bytes, w_sandbox, w_from] = widths;
     let mut text = String::new();
-    for (at, (style, [id, state, age, time, bytes, from, line])) in rows.iter().enumerate() {
+    for (at, (style, [id, state, age, time, bytes, sandbox, from, line])) in rows.iter().enumerate() {
         let line = show::one_line(line, command);
         let whole = if at == 0 { *style } else { Style::new() };
         text += &format!(
-            "{whole}{id:w_id$}  {style}{state:w_state$}{style:#}{whole}  {age:>w_age$}  {time:>w_time$}  {bytes:>w_bytes$}  {from:w_from$}  {line}{whole:#}\n"
+            "{whole}{id:w_id$}  {style}{state:w_state$}{style:#}{whole}  {age:>w_age$}  {time:>w_time$}  {bytes:>w_bytes$}  {sandbox:w_sandbox$}  {from:w_from$}  {line}{whole:#}\n"
         );
     }
     text

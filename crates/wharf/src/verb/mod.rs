@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod kill;
 pub(crate) mod logs;
 pub(crate) mod ls;
+pub(crate) mod policy;
 pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod send;

@@ -10,15 +10,22 @@ use crate::exit_code::{self, Code};
 use crate::interact::{self, Left};
 use crate::json;
 use crate::keyboard;
+use crate::law::Law;
 use crate::live::{self, Through, Until};
 use crate::modes::Modes;
 use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
 use crate::show;
+use crate::temporary;
+use std::ffi::OsString;
 use std::pin::{Pin, pin};
 use std::time::Duration;
-use wharf_core::{Cause, ControlError, Ended, Outcome, Refusal, Spec, Store, Terminal, unrestricted};
+use wharf_core::policy::audit::{self, Entry, Ruling, Who};
+use wharf_core::policy::{Facts, Judgement, Shown};
+use wharf_core::{
+    ControlError, Ended, Grant, Outcome, Refusal, Spec, Store, Terminal, TerminalId, unrestricted,
+};
 
 /// Who asks, in the journal.
 const AUTHOR: &str = "wharf run";
@@ -30,7 +37,7 @@ pub(crate) async fn run(args: Run, place: &Place) -> Result<Code, Failure> {
     let store = place.store()?;
     // Before the command runs: a signal that comes in between must not leave it without its messenger.
     let mut requests = Requests::listen()?;
-    let terminal = start(&store, spec).await.map_err(|failure| explain(failure, &args))?;
+    let terminal = start(&store, spec, &args, place).await.map_err(|failure| explain(failure, &args))?;
     if args.detach {
         print_id(&terminal, &args)?;
         place.tidy_now_and_then(&store);
@@ -48,13 +55,46 @@ pub(crate) async fn run(args: Run, place: &Place) -> Result<Code, Failure> {
             return Err(failure);
         }
     };
-    let code = conclude(&terminal, &args, left, &mut requests).await?;
+    let code = conclude(&terminal, &args, left, &mut requests, place).await?;
     place.tidy_now_and_then(&store);
     Ok(code)
 }
 
-async fn start(store: &Store, spec: Spec) -> Result<Terminal, Failure> {
-    Ok(store.create(unrestricted(spec)?).await?)
+/// Whoever types a command may do what they may do; who asks for a sandbox gets one.
+async fn start(store: &Store, spec: Spec, args: &Run, place: &Place) -> Result<Terminal, Failure> {
+    let id = TerminalId::random()?;
+    let (command, cwd) = (Shown::of(&spec), spec.directory().to_owned());
+    let grant = grant(spec, args, place, &id)?;
+    let who = Who { front_end: "run".to_owned(), ..Who::default() };
+    place.audit()?.write(&Entry::Decision(audit::Decision {
+        who,
+        terminal: Some(id.clone()),
+        command,
+        cwd,
+        env_names: args.env.iter().map(name).collect(),
+        ruling: Ruling::Allowed,
+        facts: Facts { sandbox: grant.sandbox().to_owned(), ..grant.facts().clone() },
+    }))?;
+    Ok(store.create_as(id, grant).await?)
+}
+
+fn grant(spec: Spec, args: &Run, place: &Place, id: &TerminalId) -> Result<Grant, Failure> {
+    if args.choice.sandbox.is_none() {
+        return Ok(unrestricted(spec)?);
+    }
+    let law = Law::read(&args.choice, place)?;
+    let temp = temporary::of_terminal(&place.dirs.state, id.as_str())?;
+    match law.judge_typed(spec, &place.directory(None)?, &temp)? {
+        Judgement::Allow(grant) => Ok(grant),
+        // Whoever typed it has been asked.
+        Judgement::Ask(_, pending) => Ok(pending.allow()),
+        Judgement::Deny(denial) => Err(Failure { word: "denied", ..Failure::new(denial.reason) }),
+    }
+}
+
+/// The name of a variable that was asked for with or without a value.
+fn name(asked: &OsString) -> String {
+    asked.to_string_lossy().split('=').next().unwrap_or_default().to_owned()
 }
 
 /// The most common mistake has an answer of its own.
@@ -180,6 +220,7 @@ async fn conclude(
     args: &Run,
     left: Left,
     requests: &mut Requests,
+    place: &Place,
 ) -> Result<Code, Failure> {
     let id = terminal.id().short();
     if left == Left::Detached {
@@ -190,11 +231,15 @@ async fn conclude(
         terminal.kill(AUTHOR, None).await?;
     }
     let ended = terminal.wait().await?;
-    let swept = if ended.left > 0 { sweep(terminal, requests).await? } else { 0 };
+    // It has ended, written down or not; its journal has it too.
+    let _ = place.audit()?.write(&Entry::End { terminal: terminal.id().clone(), ended: ended.clone() });
+    // A sandbox is over when nothing of it stands in the root any more.
+    let is_over = ended.left == 0 && args.choice.sandbox.is_none();
+    let swept = if is_over { 0 } else { sweep(terminal, requests).await? };
     if matches!(ended.outcome, Outcome::Lost(_)) && !args.json {
         report::say(&show::sentence(&ended));
     }
-    if let Some(line) = limit_line(&ended, args) {
+    if let Some(line) = limit_line(&ended) {
         report::say(&line);
     }
     if swept > 0 {
@@ -223,12 +268,7 @@ async fn sweep(terminal: &Terminal, requests: &mut Requests) -> Result<u32, Fail
     Ok(polite.await?)
 }
 
-fn limit_line(ended: &Ended, args: &Run) -> Option<String> {
-    let limit = match ended.cause {
-        Cause::TimeLimit => format!("time limit of {}", show::duration(args.timeout?)),
-        Cause::IdleLimit => format!("idle limit of {}", show::duration(args.idle_timeout?)),
-        Cause::OutputLimit => format!("output limit of {} bytes", show::count(args.max_output?)),
-        _ => return None,
-    };
+fn limit_line(ended: &Ended) -> Option<String> {
+    let limit = show::limit(ended.limit?);
     Some(format!("ended by its {limit} ({})", ended.signal().unwrap_or_else(|| show::status(ended))))
 }

@@ -19,7 +19,7 @@ id() { terminal=${answer#*'"terminalId":"'}; terminal=${terminal%%\"*}; }
 "#;
 
 /// A client's end.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
@@ -27,7 +27,17 @@ struct Client {
 
 impl Client {
     /// Starts it with an agent, and does what comes first.
-    fn start(wharf: &Wharf, options: &[&str], agent: &str) -> Self {
+    pub(crate) fn start(wharf: &Wharf, options: &[&str], agent: &str) -> Self {
+        Self::start_with(wharf, options, agent, &[])
+    }
+
+    /// The same with more in its environment.
+    pub(crate) fn start_with(
+        wharf: &Wharf,
+        options: &[&str],
+        agent: &str,
+        environment: &[(&str, &str)],
+    ) -> Self {
         let agent = format!("{GREETED}{agent}");
         let mut args = vec!["acp"];
         args.extend_from_slice(options);
@@ -35,6 +45,7 @@ impl Client {
         let mut command = wharf.command(args);
         command
             .env(leak::MARK, wharf.state())
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -48,18 +59,18 @@ impl Client {
         client
     }
 
-    fn say(&mut self, message: &Value) {
+    pub(crate) fn say(&mut self, message: &Value) {
         writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn hear(&mut self) -> Value {
+    pub(crate) fn hear(&mut self) -> Value {
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         json(&line)
     }
 
     /// What is left to hear, and how it ended.
-    fn finish(mut self) -> (String, Done) {
+    pub(crate) fn finish(mut self) -> (String, Done) {
         let mut rest = String::new();
         self.from.read_to_string(&mut rest).unwrap();
         // Only now: closing it is a reason to end.

@@ -35,6 +35,7 @@ impl Chain {
         let program = |path: &str, arguments: &[&str]| {
             let config = AcpAgentConfig::new(path).args(arguments.iter().copied());
             let config = config.env("WHARF_STATE_DIR", wharf.state().to_str().unwrap());
+            let config = config.env("HOME", wharf.scratch().parent().unwrap().to_str().unwrap());
             AcpAgent::new(config.env(leak::MARK, wharf.state().to_str().unwrap()))
         };
         let chain = ProxiesAndAgent::new(program(agent, arguments))

@@ -6,7 +6,9 @@ use wharf_shim::tree::proc;
 
 /// What was started in this test's directory, and says so in its environment, and is alive.
 fn left(wharf: &Wharf) -> Vec<i32> {
-    let mark = format!("WHARF_STATE_DIR={}", wharf.state().display());
+    // Inherited by commands, as wharf's own variables are not.
+    let [_, (name, home), _] = wharf.environment();
+    let mark = format!("{name}={}", home.display());
     let is_ours = |process: &proc::Process| {
         let environment = std::fs::read(process.dir().join("environ")).unwrap_or_default();
         !process.is_zombie() && environment.split(|byte| *byte == 0).any(|line| line == mark.as_bytes())

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 use tempfile::TempDir;
+use wharf_testing::leak;
 
 /// Nothing here takes this long; a test that does hangs.
 pub(crate) const GUARD: Duration = Duration::from_secs(60);
@@ -32,7 +33,20 @@ impl Wharf {
     }
 
     pub(crate) fn of(program: &Path) -> Self {
-        Self { program: program.to_owned(), dir: tempfile::tempdir().unwrap() }
+        let wharf = Self { program: program.to_owned(), dir: tempfile::tempdir().unwrap() };
+        // By this variable the tests find what is left, so agents' commands have to inherit it.
+        wharf.set_policy(&format!("version = 1\n[env]\npass = [\"{}\"]\n", leak::MARK));
+        wharf
+    }
+
+    /// The person's policy file.
+    pub(crate) fn policy(&self) -> PathBuf {
+        self.dir.path().join(".config/wharf/policy.toml")
+    }
+
+    pub(crate) fn set_policy(&self, text: &str) {
+        std::fs::create_dir_all(self.policy().parent().unwrap()).unwrap();
+        std::fs::write(self.policy(), text).unwrap();
     }
 
     pub(crate) fn state(&self) -> PathBuf {

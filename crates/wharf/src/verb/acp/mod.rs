@@ -10,6 +10,7 @@ mod recording;
 use crate::cli::Acp;
 use crate::exit_code::{self, Code};
 use crate::hang_up::hung_up;
+use crate::law::Law;
 use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
@@ -35,7 +36,14 @@ pub(crate) async fn run(args: &Acp, place: &Place) -> Result<Code, Failure> {
     let recorder = args.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new);
     let store = place.store_for_many()?;
     let observer = observer(log.clone(), recorder.clone());
-    let host = Host::new(store.clone()).env(place.environment()).observe(observer);
+    let law = Law::read(&args.choice, place)?;
+    let most = law.policy.limits().terminals.unwrap_or(usize::MAX);
+    let host = Host::new(store.clone())
+        .env(place.environment())
+        .judge(law)
+        .max_terminals(most)
+        .audit(Arc::new(place.audit()?))
+        .observe(observer);
     let code = match args.agent.split_first() {
         Some((program, arguments)) => {
             let host = host.agent(name(program));

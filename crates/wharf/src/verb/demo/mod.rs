@@ -8,7 +8,7 @@ mod census;
 mod view;
 
 use crate::exit_code::{self, Code};
-use crate::report::Failure;
+use crate::report::{self, Failure};
 use crate::show;
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
@@ -18,7 +18,9 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{ByteStreams, Client, Error, on_receive_notification};
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
-use std::path::Path;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,6 +29,10 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 use tokio_util::compat::{Compat, TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use view::View;
+use wharf_core::TerminalId;
+use wharf_core::policy::OPEN;
+use wharf_shim::confine::OwnNet;
+use wharf_shim::probe;
 
 /// How long `wharf acp` may take to leave when the client has.
 const LEAVE: Duration = Duration::from_secs(10);
@@ -46,9 +52,10 @@ pub(crate) async fn run() -> Result<Code, Failure> {
     let own = std::env::current_exe()?;
     census::begin()?;
     introduce()?;
+    let workshop = Workshop::make()?;
     let mut wharf = start(&own)?;
     let view = Arc::new(Mutex::new(View::new()));
-    let memory = match converse(&mut wharf, view.clone()).await {
+    let memory = match converse(&mut wharf, view.clone(), &workshop.path).await {
         Ok(memory) => memory,
         Err(failure) => return given_up(&mut wharf, failure).await,
     };
@@ -77,10 +84,37 @@ fn introduce() -> Result<(), Failure> {
     ))?)
 }
 
-/// As an editor starts an agent: pipes, and nothing else.
+/// A directory for the agent to work in, wherever this was started: the sandbox lets nobody have a home for that.
+struct Workshop {
+    path: PathBuf,
+}
+
+impl Workshop {
+    fn make() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("wharf-demo-{}", TerminalId::random()?));
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// As an editor starts an agent: pipes, and nothing else. What the sandbox needs is not to be had everywhere; to see the
+/// rest, it can be done without.
 fn start(own: &Path) -> Result<Child, Failure> {
     let mut command = Command::new(own);
-    command.args(["acp", "--"]).arg(own).arg(AGENT);
+    command.arg("acp");
+    if let Err(why) = probe::landlock().and_then(|_| probe::own_mounts(OwnNet::No)) {
+        report::say(&format!(
+            "without a sandbox, which this system does not allow ({why}); see `wharf doctor`"
+        ));
+        command.args(["--sandbox", OPEN]);
+    }
+    command.arg("--").arg(own).arg(AGENT);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     Ok(command.spawn()?)
 }
@@ -89,12 +123,16 @@ fn start(own: &Path) -> Result<Child, Failure> {
 const AGENT: &str = "__demo-agent";
 
 /// The whole of the client. Gives the most memory that `wharf acp` has used.
-async fn converse(wharf: &mut Child, view: Arc<Mutex<View>>) -> Result<Option<u64>, Failure> {
+async fn converse(
+    wharf: &mut Child,
+    view: Arc<Mutex<View>>,
+    workshop: &Path,
+) -> Result<Option<u64>, Failure> {
     let (Some(input), Some(output)) = (wharf.stdin.take(), wharf.stdout.take()) else {
         return Err(Failure::new("wharf acp has no pipes"));
     };
     let pid = wharf.id();
-    let cwd = std::env::current_dir()?;
+    let cwd = std::fs::canonicalize(workshop)?;
     let client = Client.v1().on_receive_notification(
         async move |notification: SessionNotification, _| {
             let mut view = view.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,366 @@
+//! From a profile to what the shim enforces: which mounts, which rules, which sockets.
+//!
+//! Reads the file system to see what is there. What an agent can have put into a root is never believed: a link in the
+//! place of something protected is refused, and a cache inside a root gets no rule of its own.
+
+use super::places::Places;
+use super::profile::{Namespaces, Network, Profile, Reads, Terms, Use};
+use super::protected::{self, When};
+use super::repository::{self, Shape};
+use super::roots::{Root, Roots};
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use wharf_shim::confine::{self, Absent, Access, Confine, Identity, Metadata, Mount, OwnNet, Rule, Sockets};
+
+/// What comes with the system and belongs to nobody.
+const SYSTEM: [&str; 15] = [
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/proc",
+    "/sys", "/var/lib", "/srv",
+];
+/// Devices that programs cannot do without and that lead nowhere.
+const DEVICES: [&str; 7] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"];
+/// Only where they are the sandbox's own: other programs' terminals can be typed into.
+const TERMINALS: &str = "/dev/pts";
+/// Where temporary files go when nobody asks.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+const SHARED_MEMORY: &str = "/dev/shm";
+/// A browser needs some; it is memory.
+const SHARED_MEMORY_SIZE: u64 = 256 << 20;
+
+/// What a sandbox is made on.
+pub(super) struct Ground<'a> {
+    pub(super) roots: &'a Roots,
+    pub(super) places: &'a Places,
+    /// The session's own directory for temporary files.
+    pub(super) temp: &'a Path,
+    /// Directories that belong to the roots' repositories, written like roots.
+    repositories: Vec<PathBuf>,
+    /// Hooks of these repositories.
+    hooks: Vec<PathBuf>,
+    /// What holds them in place.
+    pins: Vec<PathBuf>,
+    /// What a person should know.
+    pub(super) doubts: Vec<String>,
+}
+
+impl<'a> Ground<'a> {
+    /// Looks at what is there.
+    pub(super) fn survey(roots: &'a Roots, places: &'a Places, temp: &'a Path) -> Self {
+        let (mut repositories, mut hooks, mut pins, mut doubts) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for root in roots.iter() {
+            let found = repository::look(root, roots, places);
+            repositories.extend(found.write.into_iter().map(|directory| directory.path));
+            doubts.extend(found.doubts.iter().map(ToString::to_string));
+            // Where there is no repository yet, `git init` has to be able to make one.
+            if found.shape != Shape::None {
+                hooks.extend(found.protect);
+                pins.extend(found.pin);
+            }
+        }
+        Self { roots, places, temp, repositories, hooks, pins, doubts }
+    }
+}
+
+/// Whether a profile is enforced with a mount namespace.
+pub(super) fn needs_namespaces(terms: &Terms) -> bool {
+    terms.namespaces == Namespaces::Auto
+}
+
+/// Where the command finds its temporary directory.
+pub(super) fn temporary<'a>(terms: &Terms, ground: &Ground<'a>) -> &'a Path {
+    if needs_namespaces(terms) { Path::new(TEMPORARY[0]) } else { ground.temp }
+}
+
+/// The sandbox for one command, or why it cannot be had. None for `open`.
+pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<Confine>, String> {
+    let Some(terms) = &profile.terms else { return Ok(None) };
+    let hidden = hidden(terms, ground);
+    let spaces = needs_namespaces(terms);
+    let (mounts, mut rules) = if spaces {
+        (mounts(terms, ground, &hidden)?, readable_around_mounts())
+    } else {
+        (Vec::new(), readable_without_mounts(terms, &hidden)?)
+    };
+    for path in DEVICES.into_iter().chain(spaces.then_some(TERMINALS)) {
+        rules.push(rule(Path::new(path), Access::Device)?);
+    }
+    rules.extend(writable(terms, ground, &hidden)?);
+    Ok(Some(Confine {
+        name: profile.name.clone(),
+        namespaces: match (spaces, terms.network) {
+            (false, _) => confine::Namespaces::None,
+            (true, Network::On) => confine::Namespaces::Mount { net: OwnNet::No },
+            (true, Network::Off) => confine::Namespaces::Mount { net: OwnNet::Down },
+            (true, Network::Loopback) => confine::Namespaces::Mount { net: OwnNet::Loopback },
+        },
+        mounts,
+        rules,
+        sockets: match (spaces, terms.network) {
+            (true, Network::On | Network::Loopback) => Sockets::UnixAndNetwork,
+            (true, Network::Off) => Sockets::Unix,
+            (false, Network::On | Network::Loopback) => Sockets::Network,
+            (false, Network::Off) => Sockets::None,
+        },
+        // Where builds run they must be able to make files executable. Mounts keep them from doing so elsewhere; without
+        // mounts, a profile that writes nothing does without.
+        metadata: match terms.roots {
+            Use::Read if !spaces => Metadata::Refused,
+            _ => Metadata::Usual,
+        },
+    }))
+}
+
+/// Real paths of what is there and is to be hidden.
+fn hidden(terms: &Terms, ground: &Ground<'_>) -> Vec<PathBuf> {
+    // Most of them do not exist, which the first question says.
+    let real = |path: &Path| fs::symlink_metadata(path).and_then(|_| fs::canonicalize(path)).ok();
+    let shown: Vec<PathBuf> = terms.show.iter().filter_map(|path| real(path)).collect();
+    let usual = ground.places.secrets();
+    let mut hidden: Vec<PathBuf> = usual.iter().chain(&terms.hide).filter_map(|path| real(path)).collect();
+    hidden.retain(|path| !shown.contains(path));
+    hidden.sort();
+    hidden.dedup();
+    // What is inside something hidden is hidden with it.
+    let all = hidden.clone();
+    hidden.retain(|path| !all.iter().any(|other| other != path && path.starts_with(other)));
+    hidden
+}
+
+fn mounts(terms: &Terms, ground: &Ground<'_>, hidden: &[PathBuf]) -> Result<Vec<Mount>, String> {
+    let mut mounts = vec![Mount::Everything];
+    for onto in TEMPORARY {
+        if Path::new(onto).is_dir() {
+            let (from, is) = (c_path(ground.temp)?, identity(ground.temp)?);
+            mounts.push(Mount::Over { from, is, onto: c_path(Path::new(onto))? });
+        }
+    }
+    if Path::new(SHARED_MEMORY).is_dir() {
+        mounts.push(Mount::Fresh { path: c_path(Path::new(SHARED_MEMORY))?, bytes: SHARED_MEMORY_SIZE });
+    }
+    mounts.push(Mount::Terminals);
+    mounts.extend(brought_back(terms, ground)?);
+    for path in hidden {
+        mounts.push(Mount::Hide { path: c_path(path)? });
+    }
+    if terms.protects() {
+        protect_all(terms, ground, &mut mounts)?;
+    }
+    for path in ground.places.executables() {
+        if let Ok(real) = fs::canonicalize(path) {
+            mounts.push(protect(&real)?);
+        }
+    }
+    Ok(mounts)
+}
+
+/// What is writable, and what lies where temporary files go, which have a place of their own now.
+fn brought_back(terms: &Terms, ground: &Ground<'_>) -> Result<Vec<Mount>, String> {
+    let is_covered = |path: &Path| TEMPORARY.iter().any(|onto| path.starts_with(onto));
+    let home = ground.places.home.as_deref().and_then(|home| fs::canonicalize(home).ok());
+    let read = home.into_iter().chain(match terms.roots {
+        Use::Read => ground.roots.iter().map(|root| root.path().to_owned()).collect(),
+        Use::Write => Vec::new(),
+    });
+    let mut all: Vec<(PathBuf, Use)> =
+        read.filter(|path| is_covered(path)).map(|path| (path, Use::Read)).collect();
+    if terms.roots == Use::Write {
+        let roots = ground.roots.iter().map(|root| root.path().to_owned());
+        all.extend(roots.chain(ground.repositories.iter().cloned()).map(|path| (path, Use::Write)));
+    }
+    all.extend(besides(terms, ground).into_iter().map(|path| (path, Use::Write)));
+    // Outer ones first, so that they do not cover the inner ones.
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    all.dedup_by(|(later, _), (earlier, _)| later == earlier);
+    let mut mounts = Vec::new();
+    for (path, what) in all {
+        let (is, path) = (identity(&path)?, c_path(&path)?);
+        match what {
+            // It comes back as it was, and the rule for temporary files reaches what is mounted among them.
+            Use::Read => {
+                mounts.extend([Mount::Again { path: path.clone(), is }, Mount::ReadOnly { path, is }])
+            }
+            Use::Write => mounts.push(Mount::Writable { path, is }),
+        }
+    }
+    Ok(mounts)
+}
+
+/// What may be written besides the roots, by its real path. Not inside a root: there it may be written anyway, and a link
+/// there is the agent's.
+fn besides(terms: &Terms, ground: &Ground<'_>) -> Vec<PathBuf> {
+    let caches = match terms.roots {
+        Use::Write => ground.places.caches().to_vec(),
+        Use::Read => Vec::new(),
+    };
+    let in_root = |path: &Path| ground.roots.iter().any(|root| path.starts_with(root.path()));
+    let mut all: Vec<PathBuf> = caches.into_iter().chain(terms.write.iter().cloned()).collect();
+    all.retain(|path| !in_root(path));
+    let outer = all.clone();
+    all.retain(|path| !outer.iter().any(|other| other != path && path.starts_with(other)));
+    let mut all: Vec<PathBuf> = all.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    all.retain(|path| !in_root(path));
+    all
+}
+
+/// What must stay as it is in a writable root.
+fn protect_all(terms: &Terms, ground: &Ground<'_>, mounts: &mut Vec<Mount>) -> Result<(), String> {
+    for root in ground.roots.iter().map(Root::path) {
+        for path in protected_in(root, terms) {
+            for part in between(root, &path) {
+                fix(part, mounts)?;
+            }
+            mounts.push(protect(&path)?);
+        }
+    }
+    if terms.protect.is_none() {
+        for pin in &ground.pins {
+            fix(pin, mounts)?;
+        }
+        for hooks in &ground.hooks {
+            mounts.push(protect(hooks)?);
+        }
+    }
+    Ok(())
+}
+
+/// The profile's own list, or the usual one.
+fn protected_in(root: &Path, terms: &Terms) -> Vec<PathBuf> {
+    if let Some(names) = &terms.protect {
+        return names.iter().map(|name| root.join(name)).collect();
+    }
+    let usual = protected::protected().iter().map(|usual| (root.join(usual.name), usual.when));
+    let counts = |(path, when): &(PathBuf, When)| *when == When::Always || fs::symlink_metadata(path).is_ok();
+    usual.filter(counts).map(|(path, _)| path).collect()
+}
+
+/// Directories between a root and something in it, the outermost first.
+fn between<'a>(root: &Path, path: &'a Path) -> Vec<&'a Path> {
+    let mut parts: Vec<&Path> = path.ancestors().skip(1).take_while(|part| *part != root).collect();
+    parts.reverse();
+    parts
+}
+
+/// Were it moved away, another could be put in its place, with another in it of what is protected.
+fn fix(path: &Path, mounts: &mut Vec<Mount>) -> Result<(), String> {
+    let mount = Mount::Fixed { path: c_path(path)?, is: identity(path)? };
+    if !mounts.contains(&mount) {
+        mounts.push(mount);
+    }
+    Ok(())
+}
+
+/// As it is, or not there: in both cases it stays so.
+fn protect(path: &Path) -> Result<Mount, String> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_symlink() => Err(format!(
+            "{} is a symbolic link, which cannot be protected; remove it, or name what is to be protected in a profile",
+            path.display()
+        )),
+        Ok(meta) if meta.is_file() => {
+            let is = Identity { dev: meta.dev(), ino: meta.ino() };
+            Ok(Mount::ReadOnly { path: c_path(path)?, is })
+        }
+        // A directory that is there may be another terminal's, and must then not go before this one does.
+        _ => Ok(Mount::Placeholder { path: c_path(path)? }),
+    }
+}
+
+/// Everything but devices, which are named one by one: root could read a disk as a file.
+fn readable_around_mounts() -> Vec<Rule> {
+    let list = rule(Path::new("/"), Access::List);
+    let tops = children(Path::new("/")).into_iter().filter(|path| path != Path::new("/dev"));
+    list.into_iter().chain(tops.filter_map(|path| rule(&path, Access::Read).ok())).collect()
+}
+
+/// What may be read, with hidden things left out by naming everything around them.
+fn readable_without_mounts(terms: &Terms, hidden: &[PathBuf]) -> Result<Vec<Rule>, String> {
+    let tops: Vec<PathBuf> = match terms.reads {
+        Reads::Everything => children(Path::new("/")),
+        Reads::System => SYSTEM.iter().filter_map(|path| fs::canonicalize(path).ok()).collect(),
+    };
+    let mut paths = Vec::new();
+    for top in tops.iter().chain(&terms.read).filter(|top| *top != Path::new("/dev")) {
+        around(top, hidden, &mut paths);
+    }
+    paths.sort();
+    paths.dedup();
+    paths.iter().map(|path| rule(path, Access::Read)).collect()
+}
+
+/// `path`, or if something in it is hidden, everything in it around that.
+fn around(path: &Path, hidden: &[PathBuf], out: &mut Vec<PathBuf>) {
+    if hidden.iter().any(|secret| path.starts_with(secret)) {
+        return;
+    }
+    if !hidden.iter().any(|secret| secret.starts_with(path)) {
+        out.push(path.to_owned());
+        return;
+    }
+    for child in children(path) {
+        around(&child, hidden, out);
+    }
+}
+
+/// What is in a directory, without links: where these lead is judged there.
+fn children(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let is_real = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_symlink());
+    entries.filter(is_real).map(|entry| entry.path()).collect()
+}
+
+fn writable(terms: &Terms, ground: &Ground<'_>, hidden: &[PathBuf]) -> Result<Vec<Rule>, String> {
+    let mut rules = Vec::new();
+    let access = match terms.roots {
+        Use::Write => Access::Write,
+        Use::Read => Access::Read,
+    };
+    for root in ground.roots.iter() {
+        rules.push(known(root.path(), access)?);
+    }
+    if needs_namespaces(terms) {
+        for path in TEMPORARY.iter().chain(&[SHARED_MEMORY]).map(Path::new) {
+            rules.push(rule(path, Access::Write)?);
+        }
+    } else {
+        rules.push(known(ground.temp, Access::Write)?);
+    }
+    if terms.roots == Use::Write {
+        for path in &ground.repositories {
+            rules.push(known(path, Access::Write)?);
+        }
+    }
+    for path in besides(terms, ground) {
+        // What mounts do not hide must not come back as something that may be written.
+        let mut parts = Vec::new();
+        around(&path, if needs_namespaces(terms) { &[] } else { hidden }, &mut parts);
+        for part in parts {
+            rules.push(known(&part, Access::Write)?);
+        }
+    }
+    Ok(rules)
+}
+
+/// A rule for what may be missing.
+fn rule(path: &Path, access: Access) -> Result<Rule, String> {
+    Ok(Rule { path: c_path(path)?, access, is: None, absent: Absent::Skip })
+}
+
+/// A rule for exactly what is there now.
+fn known(path: &Path, access: Access) -> Result<Rule, String> {
+    Ok(Rule { path: c_path(path)?, access, is: Some(identity(path)?), absent: Absent::Fail })
+}
+
+fn identity(path: &Path) -> Result<Identity, String> {
+    let meta = fs::symlink_metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Identity { dev: meta.dev(), ino: meta.ino() })
+}
+
+fn c_path(path: &Path) -> Result<CString, String> {
+    let bytes: &OsStr = path.as_os_str();
+    CString::new(bytes.as_bytes()).map_err(|_| format!("{path:?} contains a NUL byte"))
+}

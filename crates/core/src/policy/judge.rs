@@ -1,0 +1,305 @@
+//! Judging one request: the directory, the variables, the command, the limits and the sandbox, in this order.
+//!
+//! What a request says can make the outcome stricter and never looser. A person who types a command without asking for a
+//! sandbox is not judged: the command has every right that the person has.
+
+use super::ask::Question;
+use super::confinement::{self, Ground};
+use super::places::Places;
+use super::profile::{OPEN, Profile};
+use super::roots::{Admitted, Refused, Root, Roots, Unusable};
+use super::rules::{Decision, Found, Matches, Rules, Subject};
+use super::verdict::{Denial, Facts, Judgement, Pending};
+use super::{Limits, Policy};
+use crate::grant::{self, Grant, SpecError, unrestricted};
+use crate::spec::{Command, Spec, merge};
+use std::path::{Path, PathBuf};
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Somebody who typed it.
+    Person,
+    /// A program that was told to do something.
+    Agent,
+}
+
+/// Where and for whom something is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// Who asks.
+    pub whose: Whose,
+    /// The machine's and the person's places.
+    pub places: &'a Places,
+    /// The directory that the conversation is about: the first root.
+    pub directory: &'a Path,
+    /// Where the conversation's temporary files are; exists and is private.
+    pub temp: &'a Path,
+    /// The sandbox that was chosen instead of the policy's.
+    pub sandbox: Option<&'a str>,
+}
+
+/// What the policy found, for people.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The verdict.
+    pub decision: Decision,
+    /// What brought it about, in the order of weight.
+    pub found: Vec<String>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+    /// The file that would be executed, if it came that far.
+    pub program: Option<PathBuf>,
+    /// The sandbox it would run in.
+    pub sandbox: String,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+/// Everything that was found out about one request.
+struct Looked {
+    decision: Decision,
+    /// The strictest first.
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+    sandbox: String,
+    /// What an allowed request gets.
+    grant: Option<(Grant, PathBuf)>,
+}
+
+#[derive(Debug, Clone)]
+struct Finding {
+    decision: Decision,
+    /// The rule, if it is one.
+    rule: Option<String>,
+    reason: String,
+}
+
+impl Policy {
+    /// Judges a request.
+    pub fn judge(&self, spec: Spec, at: &Situation<'_>) -> Result<Judgement, SpecError> {
+        let sandbox = self.sandbox_for(at).to_owned();
+        if at.whose == Whose::Person && sandbox == OPEN {
+            return unrestricted(spec).map(Judgement::Allow);
+        }
+        let looked = self.look(spec, at, &sandbox)?;
+        Ok(looked.judgement())
+    }
+
+    /// What would be said of a request, and why.
+    pub fn explain(&self, spec: Spec, at: &Situation<'_>) -> Result<Explanation, SpecError> {
+        let sandbox = self.sandbox_for(at).to_owned();
+        let looked = self.look(spec, at, &sandbox)?;
+        let program = looked.grant.as_ref().map(|(grant, _)| grant.program_path().to_owned());
+        Ok(Explanation {
+            decision: looked.decision,
+            found: looked.findings.iter().map(Finding::to_string).collect(),
+            notes: looked.notes,
+            program,
+            sandbox: looked.sandbox,
+            limits: self.limits,
+        })
+    }
+
+    fn sandbox_for<'a>(&'a self, at: &Situation<'a>) -> &'a str {
+        at.sandbox.unwrap_or(match at.whose {
+            Whose::Person => OPEN,
+            Whose::Agent => &self.sandbox,
+        })
+    }
+
+    fn look(&self, mut spec: Spec, at: &Situation<'_>, sandbox: &str) -> Result<Looked, SpecError> {
+        let deny = |reason: String| Looked::denied(sandbox, reason);
+        let Some(profile) = self.profile(sandbox) else {
+            return Ok(deny(format!("{}; {}", self.no_profile(sandbox), self.known_profiles())));
+        };
+        let roots = match self.open_roots(at) {
+            Ok(roots) => roots,
+            Err(reason) => return Ok(deny(reason)),
+        };
+        let admitted = match roots.admit(&spec.cwd) {
+            Ok(admitted) => admitted,
+            Err(refused @ Refused::Unusable { .. }) => return Err(unusable(refused, &spec)),
+            Err(refused) => return Ok(deny(refused.to_string())),
+        };
+        if let Err(refused) = self.environment.judge_all(&spec.env) {
+            return Ok(deny(refused.to_string()));
+        }
+        self.limits.bind(&mut spec);
+        let ground = Ground::survey(&roots, at.places, at.temp);
+        match self.prepare(spec, &profile, admitted, &ground)? {
+            Ok(prepared) => {
+                let mut looked = self.weigh(prepared, at, profile.name);
+                looked.notes.extend(ground.doubts);
+                Ok(looked)
+            }
+            Err(reason) => Ok(deny(reason)),
+        }
+    }
+
+    /// The session's directory and those of the policy. None of them may be so wide that writing in it is writing anywhere.
+    fn open_roots(&self, at: &Situation<'_>) -> Result<Roots, String> {
+        let mut roots = Vec::new();
+        for path in std::iter::once(at.directory).chain(self.roots.iter().map(PathBuf::as_path)) {
+            let root = Root::open(path).map_err(|error| error.to_string())?;
+            root.check_width(at.places).map_err(|error| error.to_string())?;
+            roots.push(root);
+        }
+        Ok(Roots::new(roots))
+    }
+
+    fn prepare(
+        &self,
+        spec: Spec,
+        profile: &Profile,
+        admitted: Admitted,
+        ground: &Ground<'_>,
+    ) -> Result<Result<(Grant, PathBuf), String>, SpecError> {
+        let confine = match confinement::confine(profile, ground) {
+            Ok(confine) => confine,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let mut preset = spec.preset.clone();
+        if let Some(terms) = &profile.terms {
+            preset.push(("TMPDIR".into(), confinement::temporary(terms, ground).into()));
+        }
+        let env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
+        let mut spec = spec;
+        spec.cwd = admitted.path;
+        let root =
+            ground.roots.get(admitted.root).map_or_else(|| spec.cwd.clone(), |root| root.path().to_owned());
+        let mut grant = grant::prepare(spec, admitted.fd, env)?;
+        grant.confine = confine;
+        Ok(Ok((grant, root)))
+    }
+
+    /// What the rules say of a command that is ready to be started.
+    fn weigh(&self, (mut grant, root): (Grant, PathBuf), at: &Situation<'_>, sandbox: String) -> Looked {
+        let (mut findings, mut notes, mut unreadable) = (Vec::new(), Vec::new(), false);
+        let mut decision = None;
+        if at.whose == Whose::Agent {
+            for rules in &self.rules {
+                let matches = judge_both_names(rules, &grant);
+                decision = decision.max(matches.decision);
+                unreadable |= (matches.unreadable || matches.unknown) && rules.restrict();
+                findings.extend(matches.found.into_iter().map(Finding::from_rule));
+                notes.extend(matches.notes);
+            }
+        }
+        let mut decision = decision.unwrap_or(self.default_for(at));
+        if unreadable && decision < Decision::Ask {
+            decision = Decision::Ask;
+            let reason =
+                "what it runs cannot be known beforehand, and there are rules that it could break".to_owned();
+            findings.push(Finding { decision, rule: None, reason });
+        }
+        if decision > Decision::Allow && findings.iter().all(|finding| finding.decision < decision) {
+            let reason = "no rule allows it".to_owned();
+            findings.push(Finding { decision, rule: None, reason });
+        }
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.decision));
+        grant.facts = Facts {
+            rules: findings.iter().map(Finding::to_string).collect(),
+            sandbox: sandbox.clone(),
+            limits: self.limits.named(),
+        };
+        Looked { decision, findings, notes, sandbox, grant: Some((grant, root)) }
+    }
+
+    fn default_for(&self, at: &Situation<'_>) -> Decision {
+        match at.whose {
+            Whose::Person => Decision::Allow,
+            Whose::Agent => self.default,
+        }
+    }
+}
+
+/// A program may have several names, and a rule may know it by another than the request does.
+fn judge_both_names(rules: &Rules, grant: &Grant) -> Matches {
+    let found = grant.program_path();
+    let matches = rules.judge(&subject(grant, found));
+    match std::fs::canonicalize(found) {
+        Ok(real) if real.file_name() != found.file_name() => {
+            let mut by_real = rules.judge(&subject(grant, &real));
+            // Under its real name it can only be refused: `busybox` is not `ls`, but `./x` that is `rm` is `rm`.
+            by_real.found.retain(|found| found.decision > Decision::Allow && !matches.found.contains(found));
+            let decision = by_real.found.iter().map(|found| found.decision).max();
+            let mut all = matches;
+            all.decision = all.decision.max(decision);
+            all.found.extend(by_real.found);
+            all
+        }
+        _ => matches,
+    }
+}
+
+fn subject<'a>(grant: &'a Grant, program: &'a Path) -> Subject<'a> {
+    match &grant.spec.command {
+        Command::Argv { .. } => Subject::Argv { program, argv: &grant.words },
+        Command::ShellLine { line, .. } => Subject::Line { shell: program, line },
+    }
+}
+
+/// A directory that is not there is a mistake of the request, not a matter of policy.
+fn unusable(refused: Refused, spec: &Spec) -> SpecError {
+    let path = spec.cwd.clone();
+    match refused {
+        Refused::Unusable { why: Unusable::Relative, .. } => SpecError::RelativeCwd { path },
+        Refused::Unusable { why: Unusable::System(errno), .. } => SpecError::BadCwd { path, errno },
+        _ => SpecError::BadCwd { path, errno: rustix::io::Errno::STALE.raw_os_error() },
+    }
+}
+
+impl Finding {
+    fn from_rule(found: Found) -> Self {
+        let reason = match found.reason {
+            Some(reason) => format!("{} ({reason})", found.part),
+            None => found.part,
+        };
+        Self { decision: found.decision, rule: Some(found.name), reason }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.rule {
+            Some(rule) => write!(f, "{}: {rule}: {}", self.decision, self.reason),
+            None => write!(f, "{}: {}", self.decision, self.reason),
+        }
+    }
+}
+
+impl Looked {
+    fn denied(sandbox: &str, reason: String) -> Self {
+        let finding = Finding { decision: Decision::Deny, rule: None, reason };
+        Self {
+            decision: Decision::Deny,
+            findings: vec![finding],
+            notes: Vec::new(),
+            sandbox: sandbox.to_owned(),
+            grant: None,
+        }
+    }
+
+    fn judgement(self) -> Judgement {
+        let first = self.findings.first().cloned();
+        match (self.decision, self.grant) {
+            (Decision::Allow, Some((grant, _))) => Judgement::Allow(grant),
+            (Decision::Ask, Some((grant, root))) => {
+                let mut question = Question::about(&grant, root);
+                question.why = self.findings.iter().map(|finding| finding.reason.clone()).collect();
+                Judgement::Ask(question, Pending::new(grant))
+            }
+            (_, grant) => {
+                let rules = self.findings.iter().map(Finding::to_string).collect();
+                let (rule, reason) = first.map_or((None, String::new()), |first| (first.rule, first.reason));
+                let limits = grant.map(|(grant, _)| grant.facts.limits.clone()).unwrap_or_default();
+                Judgement::Deny(Denial {
+                    rule,
+                    reason,
+                    facts: Facts { rules, sandbox: self.sandbox, limits },
+                })
+            }
+        }
+    }
+}

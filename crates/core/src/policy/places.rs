@@ -1,0 +1,166 @@
+//! The places of a person and a machine that policy has to know: home, wharf's own directories, what the environment has
+//! moved. Given by the front end; nothing is looked up here.
+
+use super::{caches, secrets};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Where things are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The person's home, if there is one.
+    pub home: Option<PathBuf>,
+    /// Wharf's journals.
+    pub state: PathBuf,
+    /// Wharf's sockets.
+    pub runtime: PathBuf,
+    /// Wharf's configuration, the policy among it.
+    pub config: PathBuf,
+    /// The file of the policy, if it is not in the configuration.
+    pub policy: Option<PathBuf>,
+    /// Wharf's own environment, of which only locations are used.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What follows from all that, found out once.
+    pub known: Known,
+}
+
+/// Lists that are long to make and never change. Empty to begin with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    secrets: OnceLock<Vec<PathBuf>>,
+    real_secrets: OnceLock<Vec<PathBuf>>,
+    real_own: OnceLock<Vec<PathBuf>>,
+    caches: OnceLock<Vec<PathBuf>>,
+    executables: OnceLock<Vec<PathBuf>>,
+}
+
+impl Places {
+    /// What is hidden, whether it exists or not.
+    pub(crate) fn secrets(&self) -> &[PathBuf] {
+        self.known.secrets.get_or_init(|| secrets::secrets(self))
+    }
+
+    /// The same as they are written, and as they really are where they exist.
+    pub(crate) fn spelled_secrets(&self) -> &[PathBuf] {
+        self.known
+            .real_secrets
+            .get_or_init(|| self.secrets().iter().flat_map(|path| spellings(path)).collect())
+    }
+
+    /// Wharf's own, likewise.
+    pub(crate) fn spelled_own(&self) -> &[PathBuf] {
+        self.known.real_own.get_or_init(|| self.own().flat_map(spellings).collect())
+    }
+
+    /// Tool caches, whether they exist or not.
+    pub(crate) fn caches(&self) -> &[PathBuf] {
+        self.known.caches.get_or_init(|| caches::caches(self))
+    }
+
+    /// Directories of programs in them.
+    pub(crate) fn executables(&self) -> &[PathBuf] {
+        self.known.executables.get_or_init(|| caches::executables(self))
+    }
+
+    /// Wharf's own directories and files, in which no command may write and which none may read.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &Path> {
+        let given = [Some(&self.state), Some(&self.runtime), Some(&self.config), self.policy.as_ref()];
+        given.into_iter().flatten().map(PathBuf::as_path).filter(|path| path.is_absolute())
+    }
+
+    /// Where a variable says that something is: an absolute path, and narrow enough to mean one thing.
+    pub(crate) fn located(&self, name: &str) -> Option<PathBuf> {
+        self.all_located(name).into_iter().next()
+    }
+
+    /// The same for a list with colons, such as `GOPATH`.
+    pub(crate) fn all_located(&self, name: &str) -> Vec<PathBuf> {
+        let value = self.variable(name).map_or(&b""[..], OsStrExt::as_bytes);
+        let paths = value.split(|byte| *byte == b':').map(|path| PathBuf::from(OsStr::from_bytes(path)));
+        paths.filter(|path| self.is_narrow(path)).collect()
+    }
+
+    /// A directory under home, wherever a variable has moved it.
+    pub(crate) fn moved(&self, name: &str, usual: &str) -> Option<PathBuf> {
+        self.located(name).or_else(|| Some(self.home.as_ref()?.join(usual)))
+    }
+
+    /// The directories in which programs are looked up.
+    pub(crate) fn search(&self) -> Vec<PathBuf> {
+        let value = self.variable("PATH").map_or(&b""[..], OsStrExt::as_bytes);
+        let paths = value.split(|byte| *byte == b':').map(|path| PathBuf::from(OsStr::from_bytes(path)));
+        paths.filter(|path| path.is_absolute()).collect()
+    }
+
+    /// The address of a Unix socket in a variable: a plain path, `unix:///path` or D-Bus's `unix:path=/path,…`.
+    pub(crate) fn socket(&self, name: &str) -> Option<PathBuf> {
+        let value = self.variable(name)?.as_bytes();
+        let value =
+            value.strip_prefix(b"unix:path=").or_else(|| value.strip_prefix(b"unix://")).unwrap_or(value);
+        let end = value.iter().position(|byte| matches!(byte, b',' | b';')).unwrap_or(value.len());
+        Some(PathBuf::from(OsStr::from_bytes(&value[..end]))).filter(|path| self.is_narrow(path))
+    }
+
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// Hiding or opening `/` or a whole home because of a stray variable would make every command useless, or free.
+    fn is_narrow(&self, path: &Path) -> bool {
+        let plain = path.components().all(|part| !matches!(part, std::path::Component::ParentDir));
+        let depth = path.components().count();
+        path.is_absolute()
+            && plain
+            && depth > 2
+            && !self.home.as_ref().is_some_and(|home| home.starts_with(path))
+    }
+}
+
+/// As it is written, and as it really is if it exists.
+pub(crate) fn spellings(path: &Path) -> Vec<PathBuf> {
+    let real = path.symlink_metadata().and_then(|_| path.canonicalize()).ok();
+    let written = path.to_owned();
+    std::iter::once(written).chain(real.filter(|real| real != path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(environment: &[(&str, &str)]) -> Places {
+        let environment = environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Places { home: Some("/users/u".into()), environment, ..Places::default() }
+    }
+
+    #[test]
+    fn a_variable_moves_a_place_unless_it_is_wide_or_relative() {
+        let moved = |value| places(&[("CARGO_HOME", value)]).moved("CARGO_HOME", ".cargo").unwrap();
+        assert_eq!(moved("/opt/cargo"), Path::new("/opt/cargo"));
+        for value in ["", "relative", "/", "/opt", "/users", "/users/u", "/users/u/../..", "//"] {
+            assert_eq!(moved(value), Path::new("/users/u/.cargo"), "{value}");
+        }
+        assert_eq!(places(&[]).moved("CARGO_HOME", ".cargo").unwrap(), Path::new("/users/u/.cargo"));
+        assert_eq!(Places::default().moved("CARGO_HOME", ".cargo"), None);
+    }
+
+    #[test]
+    fn lists_and_sockets_are_read_in_all_their_spellings() {
+        let given = places(&[
+            ("GOPATH", "/a/go:relative::/b/go"),
+            ("PATH", "/bin::.:/users/u/bin"),
+            ("SSH_AUTH_SOCK", "/users/u/agent/sock"),
+            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/srv/bus/1,guid=0"),
+            ("DOCKER_HOST", "unix:///users/u/.docker/run/docker.sock"),
+            ("OTHER", "tcp://127.0.0.1:2375"),
+        ]);
+        assert_eq!(given.all_located("GOPATH"), [Path::new("/a/go"), Path::new("/b/go")]);
+        assert_eq!(given.search(), [Path::new("/bin"), Path::new("/users/u/bin")]);
+        assert_eq!(given.socket("SSH_AUTH_SOCK").unwrap(), Path::new("/users/u/agent/sock"));
+        assert_eq!(given.socket("DBUS_SESSION_BUS_ADDRESS").unwrap(), Path::new("/srv/bus/1"));
+        assert_eq!(given.socket("DOCKER_HOST").unwrap(), Path::new("/users/u/.docker/run/docker.sock"));
+        assert_eq!(given.socket("OTHER"), None);
+        assert_eq!(given.socket("MISSING"), None);
+    }
+}

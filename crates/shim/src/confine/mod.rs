@@ -1,0 +1,241 @@
+//! The sandbox of one command: what it may see, write, reach and ask of the kernel.
+//!
+//! A [`Confine`] is decided by somebody else and carried out here: what can be made ready is made ready before the fork
+//! (`prepare`), and the child enters it between fork and exec with bare system calls (`enter`). There are no weak
+//! tiers: whatever part cannot be had fails the start. What a profile or a root is, is not known here.
+//!
+//! What surprises: paths are opened again in the child, after it has left the mounts of everybody else, because a
+//! descriptor from before belongs to those. What was judged is compared with what was found by device and inode.
+
+mod bpf;
+mod capability;
+mod fault;
+mod filter;
+mod landlock;
+mod mount;
+mod namespace;
+pub(crate) mod placeholder;
+mod prepare;
+mod wire;
+
+pub use fault::{Fault, Step};
+pub(crate) use landlock::version as landlock_version;
+pub use landlock::{LANDLOCK_LINUX, LANDLOCK_NEEDED};
+pub(crate) use prepare::{Named, Ready};
+
+use rustix::io::Errno;
+use std::ffi::CString;
+use std::os::fd::BorrowedFd;
+
+/// The whole sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confine {
+    /// The profile's name, for records.
+    pub name: String,
+    /// Whether it lives among mounts, and perhaps in a network, of its own.
+    pub namespaces: Namespaces,
+    /// What is different among its mounts, in this order. Only with a mount namespace.
+    pub mounts: Vec<Mount>,
+    /// What it may do with which files; everything else is refused. Opened after the mounts.
+    pub rules: Vec<Rule>,
+    /// What it may open sockets for.
+    pub sockets: Sockets,
+    /// Whether it may change modes, owners, times and attributes of files.
+    pub metadata: Metadata,
+}
+
+/// The namespaces of its own. An ordinary user gets a user namespace with them; the child finds out by trying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Namespaces {
+    /// None: files are governed by the rules alone.
+    None,
+    /// Mounts.
+    Mount {
+        /// And a network.
+        net: OwnNet,
+    },
+}
+
+/// A network of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnNet {
+    /// The machine's.
+    No,
+    /// One with nothing in it.
+    Down,
+    /// One with a working loopback and nothing else.
+    Loopback,
+}
+
+/// One difference from the mounts of everybody else. Paths are absolute and free of symbolic links: one that is met
+/// fails the start, since somebody may have put it there meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mount {
+    /// An empty read-only directory or an empty file over what is there. Nothing there: nothing done.
+    Hide {
+        /// Where.
+        path: CString,
+    },
+    /// The same thing again, read-only.
+    ReadOnly {
+        /// Where.
+        path: CString,
+        /// What it must be.
+        is: Identity,
+    },
+    /// Kept read-only, and made first if it does not exist, so that nobody else can make it. What was made is removed
+    /// when the last terminal that uses it ends. The directory around it must exist.
+    Placeholder {
+        /// Where.
+        path: CString,
+    },
+    /// The same directory again, as it is. A mount point can be neither renamed nor removed, so no other directory can
+    /// be put in its place: needed for every directory between a writable root and what is protected in it.
+    Fixed {
+        /// Where.
+        path: CString,
+        /// What it must be.
+        is: Identity,
+    },
+    /// One directory over another place.
+    Over {
+        /// The directory, as it is found before any of the mounts.
+        from: CString,
+        /// What that must be.
+        is: Identity,
+        /// The place; nothing is done if there is none.
+        onto: CString,
+    },
+    /// The same directory back at its own place, if an earlier mount covered it. Directories on the way to it are made
+    /// in what covers it.
+    Again {
+        /// Where.
+        path: CString,
+        /// What it must be.
+        is: Identity,
+    },
+    /// A private temporary file system, empty and writable. Nothing there: nothing done.
+    Fresh {
+        /// Where.
+        path: CString,
+        /// How much it can hold.
+        bytes: u64,
+    },
+    /// Every mount read-only, for good. First of all; what is to be written comes back with [`Mount::Writable`]. Landlock
+    /// alone does not keep anybody from changing modes, owners, times and attributes.
+    Everything,
+    /// The same file or directory at its own place, as writable as it was before everything became read-only.
+    Writable {
+        /// Where.
+        path: CString,
+        /// What it must be.
+        is: Identity,
+    },
+    /// PTYs of its own at `/dev/pts`: those of other programs of the same user cannot be opened. The one that the command
+    /// runs on is not one of the new ones, and gets the name `/dev/console`.
+    Terminals,
+}
+
+/// What may be done with what is at a path and below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Where. Symbolic links are followed, so a rule that gives more than reading should say what it leads to.
+    pub path: CString,
+    /// What may be done.
+    pub access: Access,
+    /// What must be there, if that was seen before.
+    pub is: Option<Identity>,
+    /// What it means if nothing is there.
+    pub absent: Absent,
+}
+
+/// What a rule gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading files, listing directories and executing.
+    Read,
+    /// Also writing, making, removing and moving; but no device files.
+    Write,
+    /// Reading, writing and controlling a device file, or those of a directory.
+    Device,
+    /// Listing directories only.
+    List,
+}
+
+/// What it means if a rule's path leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// The rule is left out.
+    Skip,
+    /// The start fails.
+    Fail,
+}
+
+/// Which sockets can be opened. Pairs of connected ones always can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sockets {
+    /// None.
+    None,
+    /// Those that lead to programs of this machine by a path; only where mounts hide what must not be reached.
+    Unix,
+    /// Internet, and asking the kernel about the network.
+    Network,
+    /// Both.
+    UnixAndNetwork,
+}
+
+/// What may be done to what is said about files, which no rule governs: it is judged wherever the file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metadata {
+    /// What the user may, and the mounts allow.
+    Usual,
+    /// Nothing.
+    Refused,
+}
+
+/// Names one file or directory for as long as it exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its device.
+    pub dev: u64,
+    /// Its inode.
+    pub ino: u64,
+}
+
+impl Identity {
+    /// Of what is open there.
+    pub fn of(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
+        rustix::fs::fstat(fd).map(|stat| Self { dev: stat.st_dev, ino: stat.st_ino })
+    }
+
+    /// Fails with ESTALE if that is not what is open there.
+    fn check(self, fd: BorrowedFd<'_>) -> Result<(), Errno> {
+        if Self::of(fd)? == self { Ok(()) } else { Err(Errno::STALE) }
+    }
+}
+
+/// Enters the sandbox; there is no way back out. Only in a child between fork and exec: bare system calls throughout.
+/// `terminal` is the command's own PTY, which it may always use.
+pub(crate) fn enter(ready: &Ready<'_>, terminal: Option<BorrowedFd<'_>>) -> Result<(), (Fault, Errno)> {
+    let at = |step| move |errno| (Fault::new(step), errno);
+    if let Namespaces::Mount { net } = ready.namespaces {
+        namespace::leave(&ready.namespace, net)?;
+        mount::make(&ready.mounts, ready.terminal.as_ref())?;
+        if let Some(directory) = &ready.directory {
+            mount::enter(directory).map_err(at(Step::Directory))?;
+        }
+    }
+    // What dies in a sandbox may have read what it must not write.
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(rustix::process::Resource::Core, none).map_err(at(Step::Privileges))?;
+    capability::drop_all_but(ready.keep).map_err(at(Step::Privileges))?;
+    rustix::thread::set_no_new_privs(true).map_err(at(Step::Privileges))?;
+    landlock::restrict(ready.rules, terminal)?;
+    filter::load_into_kernel(&ready.filter).map_err(at(Step::Filter))
+}
+
+/// Of the last call that was made through the C library.
+fn last_errno() -> Errno {
+    let errno = std::io::Error::last_os_error().raw_os_error();
+    Errno::from_raw_os_error(errno.unwrap_or(libc::EIO))
+}

@@ -1,0 +1,231 @@
+//! The mounts of a confinement, one after the other, by descriptor: what is looked at is what is mounted on.
+//!
+//! Everything is cloned together with what is mounted below it: the kernel would refuse an ordinary user less, since
+//! that could uncover what a mount hides.
+
+use super::fault::{Fault, Step};
+use super::prepare::{Covering, Named, Source};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<(), (Fault, Errno)> {
+    let at = |index| move |errno| (Fault::nth(Step::Mount, index), errno);
+    // First of all: later they may be covered.
+    for (index, mount) in mounts.iter().enumerate() {
+        if let Covering::Over { from, .. } | Covering::Again { from, .. } | Covering::Writable { from, .. } =
+            mount
+        {
+            from.take().map_err(at(index))?;
+        }
+    }
+    let mut empty = None;
+    for (index, mount) in mounts.iter().enumerate() {
+        one(mount, terminal, &mut empty).map_err(at(index))?;
+    }
+    Ok(())
+}
+
+/// Goes to where the working directory is among the new mounts: one that was entered before may lie below a mount, and
+/// be writable where its name is not.
+pub(super) fn enter(directory: &Named) -> Result<(), Errno> {
+    let found = open(&directory.path)?;
+    directory.is.check(found.as_fd())?;
+    rustix::process::fchdir(found)
+}
+
+fn one(mount: &Covering<'_>, terminal: Option<&Named>, empty: &mut Option<OwnedFd>) -> Result<(), Errno> {
+    match mount {
+        Covering::Hide { path } => match if_there(open(path))? {
+            Some(place) => hide(place.as_fd(), empty),
+            None => Ok(()),
+        },
+        Covering::ReadOnly { path, is } => {
+            let place = open(path)?;
+            is.check(place.as_fd())?;
+            let tree = clone(place.as_fd())?;
+            set(tree.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY)?;
+            attach(tree.as_fd(), place.as_fd())
+        }
+        Covering::Fixed { path, is } => {
+            let place = open(path)?;
+            is.check(place.as_fd())?;
+            attach(clone(place.as_fd())?.as_fd(), place.as_fd())
+        }
+        Covering::Over { from, onto } => match if_there(open(onto))? {
+            Some(place) => attach(from.taken()?, place.as_fd()),
+            None => Ok(()),
+        },
+        // Nothing to do if its name still leads to it.
+        Covering::Again { from, .. }
+            if open(from.path).is_ok_and(|found| from.is.check(found.as_fd()).is_ok()) =>
+        {
+            Ok(())
+        }
+        Covering::Again { from, parents } | Covering::Writable { from, parents } => bring_back(from, parents),
+        Covering::Everything => set(open(c"/")?.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY),
+        Covering::Fresh { path, size } => match if_there(open(path))? {
+            Some(place) => attach(fresh(size)?.as_fd(), place.as_fd()),
+            None => Ok(()),
+        },
+        Covering::Terminals => terminals(terminal),
+        Covering::Nothing => Ok(()),
+    }
+}
+
+impl Source<'_> {
+    fn take(&self) -> Result<(), Errno> {
+        let found = open(self.path)?;
+        self.is.check(found.as_fd())?;
+        self.tree.set(clone(found.as_fd())?).map_err(|_| Errno::BUSY)
+    }
+
+    fn taken(&self) -> Result<BorrowedFd<'_>, Errno> {
+        self.tree.get().map(OwnedFd::as_fd).ok_or(Errno::BADF)
+    }
+}
+
+/// The one empty directory is mounted where it is first needed and cloned from there for all others.
+fn hide(place: BorrowedFd<'_>, empty: &mut Option<OwnedFd>) -> Result<(), Errno> {
+    let is_directory = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode) == FileType::Directory;
+    match empty {
+        _ if !is_directory => {
+            // Reads as an empty file, and a connection to it is refused.
+            let tree = clone(open(c"/dev/null")?.as_fd())?;
+            set(tree.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY)?;
+            attach(tree.as_fd(), place)
+        }
+        Some(empty) => attach(clone(empty.as_fd())?.as_fd(), place),
+        None => {
+            let flags = MountAttrFlags::MOUNT_ATTR_RDONLY
+                | MountAttrFlags::MOUNT_ATTR_NOSUID
+                | MountAttrFlags::MOUNT_ATTR_NODEV
+                | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+            let made = file_system(c"tmpfs", &[(c"mode", c"555"), (c"size", c"4096")], flags)?;
+            attach(made.as_fd(), place)?;
+            *empty = Some(made);
+            Ok(())
+        }
+    }
+}
+
+/// At its own place, with directories on the way if a mount has covered them.
+fn bring_back(from: &Source<'_>, parents: &[CString]) -> Result<(), Errno> {
+    let place = match open(from.path) {
+        Err(Errno::NOENT) => {
+            for part in parents {
+                match rustix::fs::mkdir(part.as_c_str(), Mode::RWXU) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(errno),
+                }
+            }
+            open(from.path)
+        }
+        place => place,
+    };
+    attach(from.taken()?, place?.as_fd())
+}
+
+fn fresh(size: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    file_system(c"tmpfs", &[(c"mode", c"1777"), (c"size", size)], flags)
+}
+
+/// Each mount of this file system has numbers of its own, and a multiplexer of its own that must be the one in use.
+/// The command's own terminal is not one of them, and programs that ask for its name look through the devices.
+fn terminals(own: Option<&Named>) -> Result<(), Errno> {
+    let own = own.map(tree_of).transpose()?;
+    let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let options = [(c"mode", c"600"), (c"ptmxmode", c"666")];
+    let made = file_system(c"devpts", &options, flags)?;
+    attach(made.as_fd(), open(c"/dev/pts")?.as_fd())?;
+    if let (Some(own), Some(console)) = (own, if_there(open(c"/dev/console"))?) {
+        attach(own.as_fd(), console.as_fd())?;
+    }
+    match open(c"/dev/ptmx") {
+        // A link to the one that was just mounted.
+        Err(Errno::LOOP | Errno::NOENT) => Ok(()),
+        place => attach(clone(open(c"/dev/pts/ptmx")?.as_fd())?.as_fd(), place?.as_fd()),
+    }
+}
+
+fn tree_of(named: &Named) -> Result<OwnedFd, Errno> {
+    let found = open(&named.path)?;
+    named.is.check(found.as_fd())?;
+    clone(found.as_fd())
+}
+
+fn file_system(
+    kind: &CStr,
+    options: &[(&CStr, &CStr)],
+    attributes: MountAttrFlags,
+) -> Result<OwnedFd, Errno> {
+    let made = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (name, value) in options {
+        fsconfig_set_string(&made, *name, *value)?;
+    }
+    fsconfig_create(&made)?;
+    fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// What is there, without following a link anywhere on the way.
+fn open(path: &CStr) -> Result<OwnedFd, Errno> {
+    let strict = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), strict)
+}
+
+/// What this user cannot reach the command cannot reach either.
+fn if_there(found: Result<OwnedFd, Errno>) -> Result<Option<OwnedFd>, Errno> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn clone(place: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_EMPTY_PATH
+        | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(place, c"", flags)
+}
+
+fn attach(tree: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<(), Errno> {
+    let by_descriptor = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, c"", place, c"", by_descriptor)
+}
+
+/// Adds attributes to a whole tree of mounts.
+fn set(tree: BorrowedFd<'_>, attributes: MountAttrFlags) -> Result<(), Errno> {
+    /// As in `linux/mount.h`.
+    #[repr(C)]
+    struct MountAttr {
+        set: u64,
+        clear: u64,
+        propagation: u64,
+        user_namespace: u64,
+    }
+    let change = MountAttr { set: attributes.bits().into(), clear: 0, propagation: 0, user_namespace: 0 };
+    let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+    // SAFETY: the path is an empty C string, and the kernel reads as many bytes of the change as it has.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            flags,
+            &raw const change,
+            size_of::<MountAttr>(),
+        )
+    };
+    match done {
+        0 => Ok(()),
+        _ => Err(super::last_errno()),
+    }
+}

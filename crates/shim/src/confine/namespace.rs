@@ -1,0 +1,92 @@
+//! Leaving the mounts, the shared memory, and perhaps the network, of everybody else.
+//!
+//! What surprises: an ordinary user may do so only in a user namespace of their own, where they are themselves and, until
+//! they execute something, have every capability over what was made there. Root does without one if it may, because in
+//! a user namespace the files of all others would belong to nobody.
+
+use super::OwnNet;
+use super::fault::{Fault, Step};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{MountPropagationFlags, mount_change};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::ffi::CStr;
+use std::os::fd::AsRawFd;
+
+/// Own numbers, each mapped to itself, as the kernel reads them.
+#[derive(Debug)]
+pub(super) struct Maps {
+    users: String,
+    groups: String,
+}
+
+impl Maps {
+    pub(super) fn own() -> Self {
+        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        Self { users: format!("{user} {user} 1"), groups: format!("{group} {group} 1") }
+    }
+}
+
+/// Leaves, and makes sure that nothing done among the new mounts reaches the old ones.
+pub(super) fn leave(maps: &Maps, net: OwnNet) -> Result<(), (Fault, Errno)> {
+    let at = |step| move |errno| (Fault::new(step), errno);
+    // Shared memory and queues without a path go by the user alone, so there are none but its own.
+    let wanted = libc::CLONE_NEWNS
+        | libc::CLONE_NEWIPC
+        | match net {
+            OwnNet::No => 0,
+            OwnNet::Down | OwnNet::Loopback => libc::CLONE_NEWNET,
+        };
+    match unshare(wanted) {
+        Err(Errno::PERM) => {
+            unshare(wanted | libc::CLONE_NEWUSER).map_err(at(Step::Namespace))?;
+            stay_oneself(maps).map_err(at(Step::User))?;
+        }
+        done => done.map_err(at(Step::Namespace))?,
+    }
+    // The kernel forgets this when credentials change, and a user namespace is such a change.
+    let death = Some(rustix::process::Signal::KILL);
+    rustix::process::set_parent_process_death_signal(death).map_err(at(Step::Namespace))?;
+    // What the machine unmounts is unmounted here too; nothing goes the other way.
+    let receive_only = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+    mount_change(c"/", receive_only).map_err(at(Step::Propagation))?;
+    if net == OwnNet::Loopback {
+        switch_on_loopback().map_err(at(Step::Loopback))?;
+    }
+    Ok(())
+}
+
+fn unshare(flags: i32) -> Result<(), Errno> {
+    // SAFETY: takes no pointer, and this process has one thread that shares nothing with others.
+    match unsafe { libc::unshare(flags) } {
+        0 => Ok(()),
+        _ => Err(super::last_errno()),
+    }
+}
+
+fn stay_oneself(maps: &Maps) -> Result<(), Errno> {
+    // Without this an ordinary user may not map a group: leaving one could open what it is kept from.
+    write(c"/proc/self/setgroups", b"deny")?;
+    write(c"/proc/self/uid_map", maps.users.as_bytes())?;
+    write(c"/proc/self/gid_map", maps.groups.as_bytes())
+}
+
+fn write(path: &CStr, text: &[u8]) -> Result<(), Errno> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(file, text).map(|_| ())
+}
+
+fn switch_on_loopback() -> Result<(), Errno> {
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    // SAFETY: all-zero is a valid request: an empty name and no flags.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (place, letter) in request.ifr_name.iter_mut().zip(b"lo") {
+        *place = *letter as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
+    // SAFETY: the request is initialised and the kernel only reads it.
+    match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) } {
+        0 => Ok(()),
+        _ => Err(super::last_errno()),
+    }
+}

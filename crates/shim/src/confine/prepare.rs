@@ -1,0 +1,171 @@
+//! What the child will need, made before the fork: it may not allocate, format or look anything up.
+
+use super::bpf::Instruction;
+use super::fault::{Fault, Step};
+use super::placeholder::Placeholders;
+use super::{Confine, Identity, Mount, Namespaces, Rule, capability, filter, namespace};
+use rustix::io::Errno;
+use rustix::thread::CapabilitySet;
+use std::cell::OnceCell;
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path};
+
+/// A confinement that can be entered.
+#[derive(Debug)]
+pub(crate) struct Ready<'a> {
+    pub(super) namespaces: Namespaces,
+    pub(super) namespace: namespace::Maps,
+    pub(super) mounts: Vec<Covering<'a>>,
+    pub(super) rules: &'a [Rule],
+    pub(super) keep: CapabilitySet,
+    pub(super) filter: Vec<Instruction>,
+    pub(super) directory: Option<Named>,
+    pub(super) terminal: Option<Named>,
+}
+
+/// A mount with everything it takes.
+#[derive(Debug)]
+pub(super) enum Covering<'a> {
+    Hide {
+        path: &'a CStr,
+    },
+    ReadOnly {
+        path: &'a CStr,
+        is: Identity,
+    },
+    Fixed {
+        path: &'a CStr,
+        is: Identity,
+    },
+    Over {
+        from: Source<'a>,
+        onto: &'a CStr,
+    },
+    Again {
+        from: Source<'a>,
+        parents: Vec<CString>,
+    },
+    Everything,
+    Writable {
+        from: Source<'a>,
+        parents: Vec<CString>,
+    },
+    Fresh {
+        path: &'a CStr,
+        size: CString,
+    },
+    Terminals,
+    /// There is nothing to protect, and nobody who could make it.
+    Nothing,
+}
+
+/// What is cloned before any mount can cover or change it. The child fills the cell in its own copy of it.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    pub(super) path: &'a CStr,
+    pub(super) is: Identity,
+    pub(super) tree: OnceCell<OwnedFd>,
+}
+
+/// Something that is open, by a name under which the new mounts can be asked for it.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub(super) path: CString,
+    pub(super) is: Identity,
+}
+
+impl Named {
+    /// What has no name any more cannot be found again; that is found out by asking for it.
+    pub(crate) fn of(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let path = std::fs::read_link(link).map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::NOENT))?;
+        let path = CString::new(path.into_os_string().into_vec()).map_err(|_| Errno::INVAL)?;
+        Ok(Self { path, is: Identity::of(fd)? })
+    }
+}
+
+impl<'a> Ready<'a> {
+    pub(crate) fn new(
+        confine: &'a Confine,
+        placeholders: &Placeholders,
+        directory: Option<Named>,
+        terminal: Option<Named>,
+    ) -> Result<Self, (Fault, Errno)> {
+        let mounts = confine.mounts.iter().enumerate().map(|(at, mount)| {
+            covering(mount, placeholders.identity(at)).map_err(|errno| (Fault::nth(Step::Mount, at), errno))
+        });
+        Ok(Self {
+            namespaces: confine.namespaces,
+            namespace: namespace::Maps::own(),
+            mounts: mounts.collect::<Result<_, _>>()?,
+            rules: &confine.rules,
+            keep: capability::kept(),
+            filter: filter::program(confine).map_err(|errno| (Fault::new(Step::Filter), errno))?,
+            directory,
+            terminal,
+        })
+    }
+}
+
+fn covering(mount: &Mount, made: Option<Identity>) -> Result<Covering<'_>, Errno> {
+    Ok(match mount {
+        Mount::Hide { path } => Covering::Hide { path: absolute(path)? },
+        Mount::ReadOnly { path, is } => Covering::ReadOnly { path: absolute(path)?, is: *is },
+        Mount::Placeholder { path } => match made {
+            Some(is) => Covering::ReadOnly { path: absolute(path)?, is },
+            None => Covering::Nothing,
+        },
+        Mount::Fixed { path, is } => Covering::Fixed { path: absolute(path)?, is: *is },
+        Mount::Over { from, is, onto } => Covering::Over { from: source(from, *is)?, onto: absolute(onto)? },
+        Mount::Again { path, is } => Covering::Again { from: source(path, *is)?, parents: parents(path)? },
+        Mount::Fresh { path, bytes } => Covering::Fresh {
+            path: absolute(path)?,
+            size: CString::new(bytes.to_string()).map_err(|_| Errno::INVAL)?,
+        },
+        Mount::Everything => Covering::Everything,
+        Mount::Writable { path, is } => {
+            Covering::Writable { from: source(path, *is)?, parents: parents(path)? }
+        }
+        Mount::Terminals => Covering::Terminals,
+    })
+}
+
+fn source(path: &CStr, is: Identity) -> Result<Source<'_>, Errno> {
+    Ok(Source { path: absolute(path)?, is, tree: OnceCell::new() })
+}
+
+/// A relative path would be looked for in the command's directory.
+fn absolute(path: &CStr) -> Result<&CStr, Errno> {
+    if path.to_bytes().first() == Some(&b'/') { Ok(path) } else { Err(Errno::INVAL) }
+}
+
+/// Every directory on the way to a path, and the path itself.
+fn parents(path: &CStr) -> Result<Vec<CString>, Errno> {
+    let path = Path::new(OsStr::from_bytes(absolute(path)?.to_bytes()));
+    if path.components().any(|part| part == Component::ParentDir) {
+        return Err(Errno::INVAL);
+    }
+    let below = |part: &&Path| part.parent().is_some();
+    let mut found: Vec<CString> = path
+        .ancestors()
+        .filter(below)
+        .map(|part| CString::new(part.as_os_str().as_bytes()).map_err(|_| Errno::INVAL))
+        .collect::<Result<_, _>>()?;
+    found.reverse();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_a_path_begins_at_the_top_and_ends_with_it() {
+        let way = [c"/tmp".to_owned(), c"/tmp/a".to_owned(), c"/tmp/a/b".to_owned()];
+        assert_eq!(parents(c"/tmp/a/b"), Ok(way.to_vec()));
+        assert_eq!(parents(c"/tmp/../a"), Err(Errno::INVAL));
+        assert_eq!(parents(c"tmp"), Err(Errno::INVAL));
+    }
+}

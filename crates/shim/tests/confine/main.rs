@@ -1,0 +1,13 @@
+//! The sandbox by real commands in real holders: what they may do, what they may not, and that nothing is left.
+//!
+//! Run as root, every case is run as root and as an ordinary user.
+
+#![cfg(test)]
+
+mod attempt;
+mod files;
+mod kernel;
+mod place;
+mod placeholder;
+mod start;
+mod terminal;

@@ -1,0 +1,165 @@
+//! What may run here: the policy file, the sandbox that was chosen, and where things are.
+//!
+//! The policy is read once, when a front end starts. A project's own file is read for every request, since it may come
+//! and go; one that cannot be used refuses everything in that project.
+
+use crate::cli::Choice;
+use crate::place::Place;
+use crate::report::Failure;
+use crate::temporary::Temporary;
+use rustix::fs::{Mode, OFlags};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use wharf_core::policy::{
+    Denial, Judge, Judgement, Known, Places, Policy, PolicyError, SessionPlace, Situation, Whose,
+};
+use wharf_core::{Spec, SpecError};
+
+/// A policy is a page or two.
+const LONGEST: u64 = 1 << 20;
+
+/// The policy that is in force here.
+#[derive(Debug)]
+pub(crate) struct Law {
+    pub(crate) policy: Policy,
+    pub(crate) places: Places,
+    sandbox: Option<String>,
+    temporary: Temporary,
+}
+
+impl Law {
+    /// Reads it. Nothing runs under a policy that was half understood.
+    pub(crate) fn read(choice: &Choice, place: &Place) -> Result<Self, Failure> {
+        let home = place.home().unwrap_or_else(|| PathBuf::from("/nonexistent"));
+        let usual = place.config()?.join("policy.toml");
+        let named = choice.policy.as_deref().map(std::path::absolute).transpose()?;
+        let policy = match &named {
+            Some(file) => parse(file, &home)?,
+            None if usual.exists() => parse(&usual, &home)?,
+            None => Policy::built_in(&home).map_err(refused)?,
+        };
+        if let Some(name) = &choice.sandbox {
+            policy.check_sandbox(name).map_err(Failure::usage)?;
+        }
+        let places = Places {
+            home: place.home(),
+            state: place.dirs.state.clone(),
+            runtime: place.dirs.runtime.clone(),
+            config: place.config()?,
+            policy: named,
+            environment: place.environment(),
+            known: Known::default(),
+        };
+        let temporary = Temporary::under(&place.dirs.state)?;
+        Ok(Self { policy, places, sandbox: choice.sandbox.clone(), temporary })
+    }
+
+    /// The policy as a project tightens it.
+    pub(crate) fn in_project(&self, directory: &Path) -> Result<Policy, PolicyError> {
+        match project_file(directory) {
+            Ok(None) => Ok(self.policy.clone()),
+            Ok(Some((file, text))) => self.policy.tightened(&text, &file),
+            Err((file, error)) => Err(PolicyError {
+                file,
+                line: None,
+                what: format!("the project's policy cannot be read: {error}"),
+                fix: "make it a readable file, or remove it".to_owned(),
+            }),
+        }
+    }
+
+    /// Judges a request in a directory.
+    pub(crate) fn look<T>(
+        &self,
+        whose: Whose,
+        place: &SessionPlace,
+        look: impl FnOnce(&Policy, &Situation<'_>) -> Result<T, SpecError>,
+    ) -> Result<Result<T, String>, SpecError> {
+        let policy = match self.in_project(&place.cwd) {
+            Ok(policy) => policy,
+            Err(error) => return Ok(Err(format!("{error}; {}", error.fix))),
+        };
+        let temp = match self.temporary.of(&place.key) {
+            Ok(temp) => temp,
+            Err(error) => return Ok(Err(format!("there is no place for temporary files: {error}"))),
+        };
+        let sandbox = self.sandbox.as_deref();
+        let at = Situation { whose, places: &self.places, directory: &place.cwd, temp: &temp, sandbox };
+        look(&policy, &at).map(Ok)
+    }
+}
+
+impl Law {
+    /// Judges what a person has typed, with this directory for its temporary files.
+    pub(crate) fn judge_typed(
+        &self,
+        spec: Spec,
+        directory: &Path,
+        temp: &Path,
+    ) -> Result<Judgement, SpecError> {
+        let sandbox = self.sandbox.as_deref();
+        let at = Situation { whose: Whose::Person, places: &self.places, directory, temp, sandbox };
+        self.policy.judge(spec, &at)
+    }
+}
+
+impl Judge for Law {
+    fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError> {
+        let judged = self.look(Whose::Agent, place, |policy, at| policy.judge(spec, at))?;
+        Ok(judged.unwrap_or_else(|reason| Judgement::Deny(Denial { reason, ..Denial::default() })))
+    }
+}
+
+/// A person's file must be theirs: who can write it decides what runs.
+fn parse(file: &Path, home: &Path) -> Result<Policy, Failure> {
+    let failed =
+        |error: io::Error| Failure::new(format!("the policy {} cannot be read: {error}", file.display()));
+    let mut open = File::open(file).map_err(failed)?;
+    let meta = open.metadata().map_err(failed)?;
+    let own = rustix::process::geteuid().as_raw();
+    if !meta.is_file() || (meta.uid() != own && meta.uid() != 0) || meta.mode() & 0o022 != 0 {
+        let message = format!("the policy {} could have been written by somebody else", file.display());
+        return Err(
+            Failure::new(message).hint(format!("chown it to yourself and chmod 644 {}", file.display()))
+        );
+    }
+    let mut text = String::new();
+    open.by_ref().take(LONGEST).read_to_string(&mut text).map_err(failed)?;
+    Policy::parse(&text, file, home).map_err(refused)
+}
+
+/// In words, with what to write instead.
+pub(crate) fn refused(error: PolicyError) -> Failure {
+    let fix = error.fix.clone();
+    Failure::new(error.to_string()).hint(fix)
+}
+
+type Found = Result<Option<(PathBuf, String)>, (PathBuf, io::Error)>;
+
+/// A project's own file. It lies where agents write, so no link in it is followed.
+fn project_file(directory: &Path) -> Found {
+    let file = directory.join(".wharf").join("policy.toml");
+    let failed = |error: io::Error| (file.clone(), error);
+    let plain = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let missing = [rustix::io::Errno::NOENT, rustix::io::Errno::NOTDIR];
+    let open = |at: &dyn Fn(OFlags) -> rustix::io::Result<rustix::fd::OwnedFd>, flags| match at(flags) {
+        Ok(fd) => Ok(Some(fd)),
+        Err(errno) if missing.contains(&errno) => Ok(None),
+        Err(errno) => Err(failed(errno.into())),
+    };
+    let below = directory.join(".wharf");
+    let Some(dir) = open(&|flags| rustix::fs::open(&below, flags, Mode::empty()), plain | OFlags::DIRECTORY)?
+    else {
+        return Ok(None);
+    };
+    let name = OsStr::new("policy.toml");
+    let Some(fd) = open(&|flags| rustix::fs::openat(&dir, name, flags, Mode::empty()), plain)? else {
+        return Ok(None);
+    };
+    let mut text = String::new();
+    File::from(fd).take(LONGEST).read_to_string(&mut text).map_err(failed)?;
+    Ok(Some((file, text)))
+}

@@ -1,0 +1,114 @@
+//! Temporary directories of sandboxed commands: one for each conversation, so that one command finds what another left.
+//!
+//! They lie in the state directory, behind a lock that lives as long as this process. What a killed process left is found
+//! by its free lock and removed by the next one that looks.
+
+use rustix::fs::{FlockOperation, flock};
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// All of this process.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    base: PathBuf,
+    _lock: File,
+    by_session: Mutex<HashMap<String, PathBuf>>,
+}
+
+impl Temporary {
+    /// A place for them below the state directory.
+    pub(crate) fn under(state: &Path) -> io::Result<Self> {
+        let all = state.join("tmp");
+        make(&all)?;
+        remove_stale(state, &all);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let base = all.join(format!("{}-{now}", std::process::id()));
+        make(&base)?;
+        let lock = File::open(&base)?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self { base, _lock: lock, by_session: Mutex::default() })
+    }
+
+    /// That of a conversation.
+    pub(crate) fn of(&self, session: &str) -> io::Result<PathBuf> {
+        let mut known = self.by_session.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = known.get(session) {
+            return Ok(path.clone());
+        }
+        let path = self.base.join(known.len().to_string());
+        make(&path)?;
+        known.insert(session.to_owned(), path.clone());
+        Ok(path)
+    }
+}
+
+/// That of a terminal which may outlive this process: it goes some time after the terminal.
+pub(crate) fn of_terminal(state: &Path, id: &str) -> io::Result<PathBuf> {
+    let path = state.join("tmp").join(format!("{OF_TERMINAL}{id}"));
+    make(&path)?;
+    Ok(path)
+}
+
+const OF_TERMINAL: &str = "run-";
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // If something cannot be removed now, whoever looks next finds it.
+        let _ = fs::remove_dir_all(&self.base);
+    }
+}
+
+fn make(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn remove_stale(state: &Path, all: &Path) {
+    for entry in fs::read_dir(all).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let free = match name.strip_prefix(OF_TERMINAL) {
+            Some(id) => !state.join("terminals").join(id).exists(),
+            None => File::open(entry.path())
+                .is_ok_and(|dir| flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok()),
+        };
+        if free {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_keeps_its_directory_and_others_have_their_own() {
+        let state = tempfile::tempdir().unwrap();
+        let temporary = Temporary::under(state.path()).unwrap();
+        let (a, b) = (temporary.of("a").unwrap(), temporary.of("b").unwrap());
+        assert_ne!(a, b);
+        assert_eq!(temporary.of("a").unwrap(), a);
+        assert!(a.is_dir() && b.is_dir());
+        drop(temporary);
+        assert!(!a.exists() && !b.exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes_and_what_a_living_one_uses_stays() {
+        let state = tempfile::tempdir().unwrap();
+        let living = Temporary::under(state.path()).unwrap();
+        let used = living.of("a").unwrap();
+        let left = state.path().join("tmp/1-1");
+        make(&left.join("0")).unwrap();
+        fs::write(left.join("0/file"), "x").unwrap();
+        let other = Temporary::under(state.path()).unwrap();
+        assert!(!left.exists());
+        assert!(used.is_dir());
+        drop(other);
+        assert!(used.is_dir());
+    }
+}

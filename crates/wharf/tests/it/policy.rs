@@ -1,0 +1,283 @@
+//! The policy from outside: what the file may say, what `wharf policy` answers, and what agents get.
+
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+use crate::acp::Client;
+use crate::harness::{Wharf, json};
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use wharf_testing::leak;
+
+const RULES: &str = r#"
+version = 1
+[[rule]]
+name = "no force"
+decision = "deny"
+command = ["git", "push", "…", ["--force", "-f"], "…"]
+reason = "rewrites what others have"
+match = ["git push --force origin main"]
+not_match = ["git push origin main"]
+[[rule]]
+decision = "ask"
+command = ["touch", "…"]
+"#;
+
+/// `wharf policy` in a directory that may be one to work in.
+fn policy(wharf: &Wharf, args: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = wharf.command(["policy"].into_iter().chain(args.iter().copied()));
+    command.current_dir(wharf.scratch()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let done = crate::harness::finish(command.spawn().unwrap());
+    (done.code, done.out, done.err)
+}
+
+#[test]
+fn the_file_that_init_prints_says_what_holds_without_one() {
+    let wharf = Wharf::new();
+    std::fs::remove_file(wharf.policy()).unwrap();
+    let (_, built_in, _) = policy(&wharf, &["show"]);
+    assert!(built_in.contains("from      what is built in\n"), "{built_in}");
+    let (code, init, _) = policy(&wharf, &["init"]);
+    assert_eq!(code, Some(0));
+    wharf.set_policy(&init);
+    let (_, from_file, err) = policy(&wharf, &["show"]);
+    let rest = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(rest(&from_file), rest(&built_in), "{err}");
+    assert!(rest(&built_in).contains("sandbox   workspace\n"), "{built_in}");
+}
+
+#[test]
+fn every_example_in_the_file_that_init_prints_can_be_used() {
+    let wharf = Wharf::new();
+    let (_, init, _) = policy(&wharf, &["init"]);
+    let is_example = |line: &str| line.starts_with('#') && !line.starts_with("# ") && line.len() > 1;
+    let mut keys = Vec::new();
+    let mut used = String::new();
+    for line in init.lines() {
+        let line = if is_example(line) { &line[1..] } else { line };
+        // An example takes the place of what stands above it.
+        let key = line.split(" = ").next().unwrap().to_owned();
+        if line.contains(" = ") && ["add", "pass", "allow"].contains(&key.as_str()) {
+            used = used.replace(&format!("{key} = []\n"), "");
+        }
+        keys.push(key);
+        used += &format!("{line}\n");
+    }
+    wharf.set_policy(&used);
+    let (code, shown, err) = policy(&wharf, &["show"]);
+    assert_eq!(code, Some(0), "{err}\n{used}");
+    for part in ["profile   web\n", "time 7200s", "ask git push …", "deny git push … [--force|-f] …"] {
+        assert!(shown.contains(part), "{part:?} is missing:\n{shown}");
+    }
+}
+
+#[test]
+fn check_says_the_verdict_and_every_rule_that_had_a_say() {
+    let wharf = Wharf::new();
+    wharf.set_policy(RULES);
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["--", "git", "push", "origin"], "allow\n", "program   /usr/bin/git\n"),
+        (&["--", "git", "push", "-f"], "deny\n", "no force"),
+        (&["--", "env", "A=1", "git", "push", "--force"], "deny\n", "rewrites what others have"),
+        (&["-c", "make && git push --force; true"], "deny\n", "no force"),
+        (&["-c", "g=git; $g push -f"], "ask\n", "cannot be known"),
+        (&["--", "touch", "x"], "ask\n", "rule 2"),
+        (&["-c", "touch x && git push -f"], "deny\n", "rule 2"),
+        (&["--", "grep", "a|b;c$(touch x)"], "allow\n", "sandbox   workspace\n"),
+        (&["--cwd", "/usr", "--", "true"], "deny\n", "outside the directories to work in"),
+        (&["--sandbox", "locked", "--", "true"], "allow\n", "sandbox   locked\n"),
+    ];
+    for (args, verdict, part) in cases {
+        let args = [&["check"], *args].concat();
+        let (code, out, err) = policy(&wharf, &args);
+        assert!(out.starts_with(verdict) && out.contains(part), "{args:?}: {out}{err}");
+        assert_eq!(code, Some(if *verdict == "allow\n" { 0 } else { 1 }), "{args:?}");
+    }
+}
+
+#[test]
+fn a_file_with_a_mistake_is_refused_as_a_whole_with_the_line_and_what_to_write() {
+    let wharf = Wharf::new();
+    let witness = wharf.scratch().join("ran");
+    for (text, line, part, fix) in [
+        ("version = 1\nsandbix = \"open\"\n", ":2:", "sandbix", "policy init"),
+        ("version = 1\n\nsandbox = \"mine\"\n", ":3:", "no sandbox named `mine`", "open, workspace, locked"),
+        ("version = 9\n", ":1:", "version is 9", "version = 1"),
+        ("version = 1\n[limits]\ntime = \"soon\"\n", ":3:", "amount", "30s"),
+        ("version = 1\n[roots]\nadd = [\"here\"]\n", ":3:", "absolute", "begin it with /"),
+        ("version = 1\n[env]\npass = [\"*\"]\n", ":3:", "*", ""),
+        (
+            "version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = []\n",
+            ":2:",
+            "empty",
+            "begin it with a program",
+        ),
+        (
+            "version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\", \"-rf\"]\nmatch = [\"rm x\"]\n",
+            ":2:",
+            "does not match its example",
+            "not_match",
+        ),
+        ("version = 1\n[profile.open]\n", ":2:", "cannot be the name", "letters"),
+        ("version = 1\n[profile.p]\nnamespaces = \"never\"\n", ":3:", "protected", "protect = []"),
+    ] {
+        wharf.set_policy(text);
+        for args in [&["policy", "show"][..], &["acp", "--", "touch", witness.to_str().unwrap()]] {
+            let done = wharf.call(args.iter().copied());
+            assert_eq!(done.code, Some(125), "{args:?} {text}: {done:?}");
+            let place = format!("policy.toml{line}");
+            assert!(done.err.contains(&place) && done.err.contains(part), "{text}: {}", done.err);
+            assert!(done.err.contains("hint:") && done.err.contains(fix), "{text}: {}", done.err);
+        }
+        assert!(!witness.exists(), "something ran under {text}");
+    }
+}
+
+#[test]
+fn a_file_that_others_can_write_is_not_believed() {
+    let wharf = Wharf::new();
+    std::fs::set_permissions(wharf.policy(), std::fs::Permissions::from_mode(0o666)).unwrap();
+    let (code, _, err) = policy(&wharf, &["show"]);
+    assert_eq!(code, Some(125));
+    assert!(err.contains("somebody else") && err.contains("chmod"), "{err}");
+}
+
+#[test]
+fn a_project_can_forbid_more_and_allow_nothing() {
+    let wharf = Wharf::new();
+    let file = wharf.scratch().join(".wharf/policy.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let check = |text: &str, args: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        policy(&wharf, &[&["check"], args].concat())
+    };
+    let (_, out, _) =
+        check("version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = [\"true\"]\n", &["--", "true"]);
+    assert!(out.starts_with("deny\n"), "{out}");
+    let (_, out, _) = check("version = 1\nsandbox = \"locked\"\n[limits]\nterminals = 3\n", &["--", "true"]);
+    assert!(out.contains("sandbox   locked\n") && out.contains("terminals 3"), "{out}");
+    let (_, out, _) = check("version = 1\n[limits]\nterminals = 3000\n", &["--", "true"]);
+    assert!(out.contains("terminals 128") || !out.contains("terminals 3000"), "{out}");
+    for (text, part) in [
+        ("version = 1\nsandbox = \"open\"\n", "cannot choose"),
+        ("version = 1\n[roots]\nadd = [\"/opt\"]\n", "cannot add roots"),
+        ("version = 1\n[env]\nallow = [\"LD_PRELOAD\"]\n", "cannot add variables"),
+        ("version = 1\n[profile.p]\n", "cannot add profiles"),
+        ("version = 1\n[[rule]]\ndecision = \"allow\"\ncommand = [\"true\"]\n", "cannot allow"),
+        ("nonsense", "expected"),
+    ] {
+        let (code, out, err) = check(text, &["--", "true"]);
+        assert_eq!(code, Some(125), "{text}: {out}");
+        assert!(err.contains(part), "{text}: {err}");
+    }
+}
+
+/// An agent that runs one command, notes the answers and leaves.
+fn agent(command: &Value, notes: &str) -> String {
+    let command = command.to_string();
+    let inner = &command[1..command.len() - 1];
+    format!(
+        "ask create '{inner}'; echo \"$answer\" > {notes}; case $answer in *error*) exit;; esac
+         id; ask wait_for_exit \"\\\"terminalId\\\":\\\"$terminal\\\"\"; ask output \"\\\"terminalId\\\":\\\"$terminal\\\"\"
+         echo \"$answer\" >> {notes}"
+    )
+}
+
+fn notes(wharf: &Wharf) -> (std::path::PathBuf, impl Fn() -> Vec<Value>) {
+    let path = wharf.scratch().join("notes");
+    let read = path.clone();
+    (path, move || std::fs::read_to_string(&read).unwrap().lines().map(json).collect())
+}
+
+#[test]
+fn a_command_of_an_agent_is_told_its_sandbox_and_gets_no_secrets() {
+    let wharf = Wharf::new();
+    let (path, read) = notes(&wharf);
+    let script =
+        agent(&json!({"command": "env; touch inside; touch ~/outside; exit 0"}), path.to_str().unwrap());
+    let client = Client::start_with(&wharf, &[], &script, &[("MY_API_TOKEN", "hush"), ("LANG", "C.UTF-8")]);
+    client.finish();
+    let heard = read();
+    assert_eq!(heard[0]["result"]["_meta"]["wharf"]["sandbox"], "workspace", "{heard:?}");
+    let output = heard[1]["result"]["output"].as_str().unwrap();
+    assert!(!output.contains("hush") && output.contains("LANG=C.UTF-8"), "{output}");
+    assert!(output.contains("outside"), "what is refused is said: {output}");
+    assert!(wharf.scratch().join("inside").exists());
+    assert!(!wharf.scratch().parent().unwrap().join("outside").exists());
+    let audit = std::fs::read_to_string(wharf.state().join("audit.jsonl")).unwrap();
+    let entries: Vec<Value> = audit.lines().map(json).collect();
+    let whats: Vec<_> = entries.iter().map(|entry| entry["what"].as_str().unwrap()).collect();
+    assert_eq!(whats, ["decision", "end"], "{audit}");
+    assert_eq!(entries[0]["sandbox"], "workspace", "{audit}");
+    assert!(!audit.contains("hush"));
+}
+
+#[test]
+fn what_a_rule_denies_is_refused_with_its_reason_and_written_down() {
+    let wharf = Wharf::new();
+    wharf.set_policy(RULES);
+    let (path, read) = notes(&wharf);
+    let script = agent(&json!({"command": "git", "args": ["push", "--force"]}), path.to_str().unwrap());
+    Client::start(&wharf, &[], &script).finish();
+    let error = &read()[0]["error"];
+    assert_eq!(error["data"]["code"], "denied", "{error}");
+    assert_eq!(error["data"]["rule"], "no force", "{error}");
+    let audit = std::fs::read_to_string(wharf.state().join("audit.jsonl")).unwrap();
+    assert!(audit.contains("\"denied\"") && audit.contains("no force"), "{audit}");
+}
+
+#[test]
+fn what_a_rule_asks_about_is_asked_in_the_editor() {
+    for (answer, runs) in [("allow_once", true), ("reject_once", false)] {
+        let wharf = Wharf::new();
+        wharf.set_policy(RULES);
+        let (path, read) = notes(&wharf);
+        let script = agent(&json!({"command": "touch", "args": ["made"]}), path.to_str().unwrap());
+        let mut client = Client::start(&wharf, &[], &script);
+        let question = loop {
+            let message = client.hear();
+            if message["method"] == "session/request_permission" {
+                break message;
+            }
+        };
+        assert!(question["params"].to_string().contains("touch made"), "{question}");
+        let options = question["params"]["options"].as_array().unwrap();
+        let option = options.iter().find(|option| option["kind"] == answer).unwrap();
+        let outcome = json!({"outcome": {"outcome": "selected", "optionId": option["optionId"]}});
+        client.say(&json!({"jsonrpc": "2.0", "id": question["id"], "result": outcome}));
+        client.finish();
+        assert_eq!(wharf.scratch().join("made").exists(), runs, "{:?}", read());
+        assert_eq!(read()[0]["error"].is_null(), runs, "{:?}", read());
+    }
+}
+
+#[test]
+fn limits_of_the_policy_bind_what_an_agent_asks_for() {
+    let wharf = Wharf::new();
+    wharf.set_policy("version = 1\n[limits]\ntime = \"300ms\"\nterminals = 1\n");
+    let notes = wharf.scratch().join("notes");
+    let script = format!(
+        "ask create '\"command\":\"sleep 50\"'; id; ask create '\"command\":\"true\"'; echo \"$answer\" > {0}
+         ask wait_for_exit \"\\\"terminalId\\\":\\\"$terminal\\\"\"; echo \"$answer\" >> {0}
+         ask create '\"command\":\"true\"'; echo \"$answer\" >> {0}",
+        notes.display()
+    );
+    Client::start(&wharf, &[], &script).finish();
+    let heard: Vec<Value> = std::fs::read_to_string(&notes).unwrap().lines().map(json).collect();
+    assert_eq!(heard[0]["error"]["data"]["code"], "too_many_terminals", "{heard:?}");
+    assert!(heard[1]["result"]["signal"].is_string(), "{heard:?}");
+    assert!(heard[2]["result"]["terminalId"].is_string(), "{heard:?}");
+    let audit = std::fs::read_to_string(wharf.state().join("audit.jsonl")).unwrap();
+    assert!(audit.contains("\"time_limit\""), "{audit}");
+}
+
+#[test]
+fn a_session_in_the_home_directory_gets_no_terminals_and_is_told_why() {
+    let wharf = Wharf::new();
+    let home = wharf.scratch().parent().unwrap().to_owned();
+    let mut command = wharf.command(["policy", "check", "--", "true"]);
+    command.current_dir(&home).stdout(Stdio::piped()).stderr(Stdio::piped()).env(leak::MARK, "x");
+    let done = crate::harness::finish(command.spawn().unwrap());
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.out.contains("home directory") && done.out.contains("project"), "{done:?}");
+}

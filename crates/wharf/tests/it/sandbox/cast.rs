@@ -1,0 +1,69 @@
+//! As whom the attempts are made, and what that user may be kept from having.
+
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+use super::ground::PYTHON;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+/// An ordinary user that every machine has, and who owns nothing.
+const NOBODY: u32 = 65534;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum User {
+    Root,
+    /// Whoever runs the tests; if that is root, the user nobody.
+    Ordinary,
+}
+
+/// What the user may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Surroundings {
+    Usual,
+    /// No user namespace, and for root no mount namespace either.
+    NoNamespaces,
+}
+
+/// Runs a program for which there are none.
+const WITHOUT: &str = include_str!("attempts/without.py");
+
+impl User {
+    /// Why this machine cannot show anything about this user.
+    pub(crate) fn missing(self) -> Option<&'static str> {
+        (self == Self::Root && !is_root()).then_some("the tests are not run as root")
+    }
+
+    /// The user and group to become, if that is another one.
+    pub(crate) fn other(self) -> Option<u32> {
+        (self == Self::Ordinary && is_root()).then_some(NOBODY)
+    }
+
+    /// Gives this user what root made for it.
+    pub(crate) fn own(self, path: &Path) {
+        if let Some(id) = self.other() {
+            std::os::unix::fs::chown(path, Some(id), Some(id)).unwrap();
+        }
+    }
+
+    /// A program as this user, with nothing else said yet.
+    pub(crate) fn command(self, surroundings: Surroundings, program: impl AsRef<OsStr>) -> Command {
+        let mut words: Vec<String> = Vec::new();
+        if let Some(id) = self.other() {
+            let (user, group) = (format!("--reuid={id}"), format!("--regid={id}"));
+            words.extend(["setpriv", &user, &group, "--clear-groups", "--"].map(str::to_owned));
+        }
+        if surroundings == Surroundings::NoNamespaces {
+            words.extend([PYTHON, "-c", WITHOUT].map(str::to_owned));
+        }
+        let mut words = words.iter().map(OsStr::new).chain([program.as_ref()]);
+        #[expect(clippy::disallowed_methods, reason = "tests start programs")]
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words);
+        command
+    }
+}
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}

@@ -1,0 +1,99 @@
+//! One piece of ordinary work: a script that is run in the open and in a sandbox, and comes to the same.
+
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+use super::Profile;
+use super::cast::{Surroundings, User};
+use super::ground::Ground;
+use crate::harness::{Done, finish};
+use std::path::{Path, PathBuf};
+
+pub(crate) struct Job {
+    /// Programs without which there is nothing to be done.
+    pub(crate) needs: &'static [&'static str],
+    /// What was there before: run by the host, in the root.
+    pub(crate) before: &'static str,
+    /// The work, for bash, in the root. It stops at the first thing that fails.
+    pub(crate) script: &'static str,
+    /// All that it prints.
+    pub(crate) prints: &'static str,
+    pub(crate) on: Stream,
+}
+
+/// What the work is connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Pipe,
+    Pty,
+}
+
+/// Where rustc and cargo are that build this. Not those of a version manager, which want a home.
+const TOOLCHAIN: &str = env!("CARGO");
+
+impl Job {
+    /// Does it as everybody who can.
+    pub(crate) fn is_done_in(&self, profile: Profile) {
+        for user in [User::Root, User::Ordinary] {
+            match user.missing().map(str::to_owned).or_else(|| self.missing(user)) {
+                Some(why) => say(&format!("skipped as {user:?}: {why}")),
+                None => self.is_done_by(user, profile),
+            }
+        }
+    }
+
+    fn is_done_by(&self, user: User, profile: Profile) {
+        let ground = workshop(user);
+        let before = bash(&ground, Profile::Open, self.before, Stream::Pipe);
+        assert_eq!(before.code, Some(0), "the preparation as {user:?}: {before:?}");
+        let done = bash(&ground, profile, self.script, self.on);
+        let said = done.out.replace('\r', "");
+        let as_whom = format!("as {user:?} in {}: {said}\n{}", profile.name(), done.err);
+        assert_eq!((done.code, said.as_str()), (Some(0), self.prints), "{as_whom}");
+    }
+
+    fn missing(&self, user: User) -> Option<String> {
+        let absent = self.needs.iter().find(|program| find(program, user).is_none())?;
+        Some(format!("{absent} is not here for this user"))
+    }
+}
+
+/// A ground with a home as people have one: their name for git, and the directories where tools keep things.
+pub(crate) fn workshop(user: User) -> Ground {
+    let ground = Ground::new(user, Surroundings::Usual);
+    ground.write(
+        "home/.gitconfig",
+        "[user]\nname = A Person\nemail = person@example.org\n[init]\ndefaultBranch = main\n",
+    );
+    for dir in [".cache", ".npm", ".cargo", ".cargo/registry", ".cargo/git"] {
+        let dir = ground.path("home").join(dir);
+        std::fs::create_dir(&dir).unwrap();
+        user.own(&dir);
+    }
+    ground
+}
+
+pub(crate) fn bash(ground: &Ground, profile: Profile, script: &str, on: Stream) -> Done {
+    let mut words = match on {
+        Stream::Pipe => vec![],
+        Stream::Pty => vec!["--pty"],
+    };
+    words.extend(["--", "/bin/bash", "-ec", script]);
+    let toolchain = Path::new(TOOLCHAIN).parent().unwrap().display();
+    let path = format!("{toolchain}:/usr/local/bin:/usr/bin:/bin");
+    finish(ground.run(profile, &words).env("PATH", path).spawn().unwrap())
+}
+
+/// A program that this user can reach.
+fn find(program: &str, user: User) -> Option<PathBuf> {
+    let toolchain = Path::new(TOOLCHAIN).parent().unwrap();
+    let places = [toolchain, Path::new("/usr/local/bin"), Path::new("/usr/bin"), Path::new("/bin")];
+    let found = places.map(|place| place.join(program)).into_iter().find(|path| path.is_file())?;
+    let mut test = user.command(Surroundings::Usual, "test");
+    let status = test.arg("-x").arg(&found).stderr(std::process::Stdio::null()).status();
+    status.is_ok_and(|status| status.success()).then_some(found)
+}
+
+#[expect(clippy::print_stderr, reason = "a test that shows less than it could says so")]
+pub(crate) fn say(text: &str) {
+    eprintln!("{text}");
+}
