@@ -10,6 +10,7 @@ mod child;
 mod idle;
 mod measure;
 mod roundtrip;
+mod sandbox;
 mod throughput;
 mod tmux;
 mod wakeup;
@@ -40,11 +41,13 @@ fn run(args: &[&str]) -> Outcome {
         [child::WORD, rest @ ..] => child::run(rest),
         [] => {
             roundtrip::run()?;
+            sandbox::run()?;
             throughput::run()?;
             wakeup::run()?;
             idle::run(IDLE)
         }
         ["roundtrip"] => roundtrip::run(),
+        ["sandbox"] => sandbox::run(),
         ["throughput"] => throughput::run(),
         ["wakeup"] => wakeup::run(),
         ["idle"] => idle::run(IDLE),

@@ -1,0 +1,85 @@
+//! The same round trip in each sandbox, the judge's part included: what safety adds to a terminal.
+
+use crate::Outcome;
+use crate::measure::{Contender, in_turns, ms, one_thread, ratio, scratch, shim, store};
+use std::path::{Path, PathBuf};
+use wharf_core::policy::{Judgement, Known, Places, Policy, Situation, Whose};
+use wharf_core::{Spares, Spec, Store};
+
+const ROUNDS: usize = 300;
+const WARM_UP: usize = 20;
+const PROGRAM: &str = "/bin/true";
+
+const POLICY: &str = "version = 1
+[profile.bare]
+protect = []
+namespaces = \"never\"
+[profile.loopback]
+network = \"loopback\"
+[profile.unprotected]
+protect = []
+";
+
+/// A project in a home, and what judges commands there.
+struct Ground {
+    policy: Policy,
+    places: Places,
+    project: PathBuf,
+    temp: PathBuf,
+}
+
+impl Ground {
+    /// Below the target directory: what lies where temporary files go is mounted once more.
+    fn make(dir: &Path) -> Outcome<Self> {
+        let dir = dir.canonicalize()?;
+        let (home, project, temp) = (dir.join("home"), dir.join("home/project"), dir.join("state/tmp"));
+        for path in [
+            &project.join(".git/hooks"),
+            &temp,
+            &home.join(".ssh"),
+            &home.join(".cargo/registry"),
+            &home.join(".cache"),
+        ] {
+            std::fs::create_dir_all(path)?;
+        }
+        let policy = Policy::parse(POLICY, Path::new("bench.toml"), &home)?;
+        let (state, runtime, config) = (dir.join("state"), dir.join("run"), home.join(".config/wharf"));
+        let known = Known::default();
+        let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
+        let places = Places { home: Some(home), state, runtime, config, policy: None, environment, known };
+        Ok(Self { policy, places, project, temp })
+    }
+
+    async fn round_trip(&self, store: &Store, sandbox: &str) -> Outcome {
+        let (places, directory, temp) = (&self.places, &self.project, &self.temp);
+        let at = Situation { whose: Whose::Agent, places, directory, temp, sandbox: Some(sandbox) };
+        let spec = Spec::argv(PROGRAM, [""; 0]).cwd(directory);
+        let grant = match self.policy.judge(spec, &at)? {
+            Judgement::Allow(grant) => grant,
+            other => return Err(format!("{sandbox}: {other:?}").into()),
+        };
+        let terminal = store.create(grant).await?;
+        let ended = terminal.wait().await?;
+        terminal.release().await?;
+        if ended.exit_code() == Some(0) { Ok(()) } else { Err("true is not true".into()) }
+    }
+}
+
+pub(crate) fn run() -> Outcome {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let states = scratch()?;
+    let (ground, runtime) = (Ground::make(dir.path())?, one_thread()?);
+    let store = store(&states, "sandbox", shim()?, Spares::One)?;
+    let contender = |name| Contender::new(name, || runtime.block_on(ground.round_trip(&store, name)));
+    let contenders = || ["open", "locked", "bare", "unprotected", "workspace", "loopback"].map(contender);
+    in_turns(&mut contenders(), WARM_UP)?;
+    let mut measured = contenders();
+    in_turns(&mut measured, ROUNDS)?;
+    println!("\nround trip of {PROGRAM} in each sandbox, judged, with a spare, {ROUNDS} rounds in turns");
+    let base = measured.first().map(|first| first.times.median()).unwrap_or_default();
+    for Contender { name, times, .. } in &measured {
+        let (p50, p90) = (times.median(), times.percentile(90));
+        println!("  {name:<34} p50 {:>10}   p90 {:>10}   {:>5.2}×", ms(p50), ms(p90), ratio(p50, base));
+    }
+    Ok(())
+}
