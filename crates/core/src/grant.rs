@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use wharf_shim::confine::Confine;
+use wharf_shim::confine::{Confine, Keeper};
 use wharf_shim::plan::{Io, Limits, PipeInput, Plan};
 
 /// A spec that may be started. Can only be made by judging one.
@@ -207,6 +207,14 @@ impl Grant {
     #[must_use]
     pub fn sandbox(&self) -> &str {
         self.confine.as_ref().map_or(OPEN, |confine| &confine.name)
+    }
+
+    /// Has what stands in for protected files that do not exist kept by this front end, instead of coming and going with
+    /// each command.
+    pub fn keep_standing(&self, keeper: &mut Keeper) {
+        if let Some(confine) = &self.confine {
+            keeper.keep(confine);
+        }
     }
 
     /// The file that is executed.

@@ -13,10 +13,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use wharf_core::policy::{
-    Denial, Judge, Judgement, Known, Places, Policy, PolicyError, SessionPlace, Situation, Whose,
+    Denial, Judge, Judgement, Keeper, Known, Places, Policy, PolicyError, SessionPlace, Situation, Whose,
 };
-use wharf_core::{Spec, SpecError};
+use wharf_core::{Grant, Spec, SpecError};
 
 /// A policy is a page or two.
 const LONGEST: u64 = 1 << 20;
@@ -27,7 +28,15 @@ pub(crate) struct Law {
     pub(crate) policy: Policy,
     pub(crate) places: Places,
     sandbox: Option<String>,
+    /// Nothing of it once it was left.
+    standing: Mutex<Option<Standing>>,
+}
+
+/// What this front end has in the file system while commands run.
+#[derive(Debug)]
+struct Standing {
     temporary: Temporary,
+    keeper: Keeper,
 }
 
 impl Law {
@@ -54,7 +63,8 @@ impl Law {
             known: Known::default(),
         };
         let temporary = Temporary::under(&place.dirs.state)?;
-        Ok(Self { policy, places, sandbox: choice.sandbox.clone(), temporary })
+        let standing = Mutex::new(Some(Standing { temporary, keeper: Keeper::default() }));
+        Ok(Self { policy, places, sandbox: choice.sandbox.clone(), standing })
     }
 
     /// The policy as a project tightens it.
@@ -82,7 +92,7 @@ impl Law {
             Ok(policy) => policy,
             Err(error) => return Ok(Err(format!("{error}; {}", error.fix))),
         };
-        let temp = match self.temporary.of(&place.key) {
+        let temp = match self.temporary(&place.key) {
             Ok(temp) => temp,
             Err(error) => return Ok(Err(format!("there is no place for temporary files: {error}"))),
         };
@@ -106,10 +116,34 @@ impl Law {
     }
 }
 
+impl Law {
+    fn temporary(&self, session: &str) -> io::Result<PathBuf> {
+        let standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        standing.as_ref().ok_or(io::ErrorKind::NotFound)?.temporary.of(session)
+    }
+
+    /// Takes away what stands in the file system: nothing runs any more.
+    pub(crate) fn leave(&self) {
+        drop(self.standing.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    fn keep(&self, grant: &Grant) {
+        if let Some(standing) = self.standing.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            grant.keep_standing(&mut standing.keeper);
+        }
+    }
+}
+
 impl Judge for Law {
     fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError> {
         let judged = self.look(Whose::Agent, place, |policy, at| policy.judge(spec, at))?;
-        Ok(judged.unwrap_or_else(|reason| Judgement::Deny(Denial { reason, ..Denial::default() })))
+        let judged = judged.unwrap_or_else(|reason| Judgement::Deny(Denial { reason, ..Denial::default() }));
+        match &judged {
+            Judgement::Allow(grant) => self.keep(grant),
+            Judgement::Ask(_, pending) => self.keep(pending.grant()),
+            Judgement::Deny(_) => {}
+        }
+        Ok(judged)
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::Outcome;
 use crate::measure::{Contender, in_turns, ms, one_thread, ratio, scratch, shim, store};
 use std::path::{Path, PathBuf};
-use wharf_core::policy::{Judgement, Known, Places, Policy, Situation, Whose};
+use std::sync::{Mutex, PoisonError};
+use wharf_core::policy::{Judgement, Keeper, Known, Places, Policy, Situation, Whose};
 use wharf_core::{Spares, Spec, Store};
 
 const ROUNDS: usize = 300;
@@ -26,6 +27,8 @@ struct Ground {
     places: Places,
     project: PathBuf,
     temp: PathBuf,
+    /// As `wharf acp` does: what stands in for missing files stays between commands.
+    keeper: Mutex<Keeper>,
 }
 
 impl Ground {
@@ -47,7 +50,7 @@ impl Ground {
         let known = Known::default();
         let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
         let places = Places { home: Some(home), state, runtime, config, policy: None, environment, known };
-        Ok(Self { policy, places, project, temp })
+        Ok(Self { policy, places, project, temp, keeper: Mutex::default() })
     }
 
     async fn round_trip(&self, store: &Store, sandbox: &str) -> Outcome {
@@ -58,6 +61,7 @@ impl Ground {
             Judgement::Allow(grant) => grant,
             other => return Err(format!("{sandbox}: {other:?}").into()),
         };
+        grant.keep_standing(&mut self.keeper.lock().unwrap_or_else(PoisonError::into_inner));
         let terminal = store.create(grant).await?;
         let ended = terminal.wait().await?;
         terminal.release().await?;

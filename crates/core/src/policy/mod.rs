@@ -36,6 +36,7 @@ pub use places::{Known, Places};
 pub use profile::{LOCKED, OPEN, WORKSPACE};
 pub use rules::Decision;
 pub use verdict::{Denial, Facts, Judge, Judgement, Pending, SessionPlace, Unrestricted};
+pub use wharf_shim::confine::Keeper;
 
 use environment::Environment;
 use error::Source;

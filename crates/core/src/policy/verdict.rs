@@ -9,6 +9,7 @@ use crate::spec::Spec;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The conversation that a spec comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +70,12 @@ impl Pending {
         *self.grant
     }
 
+    /// What would be started.
+    #[must_use]
+    pub fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
     /// What decided that it must be asked.
     #[must_use]
     pub fn facts(&self) -> &Facts {
@@ -92,6 +99,12 @@ pub enum Judgement {
 pub trait Judge: Send + Sync {
     /// Judges one.
     fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError>;
+}
+
+impl<J: Judge + ?Sized> Judge for Arc<J> {
+    fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError> {
+        (**self).judge(spec, place)
+    }
 }
 
 /// Allows whatever makes sense.

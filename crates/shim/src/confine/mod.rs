@@ -21,6 +21,7 @@ mod wire;
 pub use fault::{Fault, Step};
 pub(crate) use landlock::version as landlock_version;
 pub use landlock::{LANDLOCK_LINUX, LANDLOCK_NEEDED};
+pub use placeholder::Keeper;
 pub(crate) use prepare::{Named, Ready};
 
 use rustix::io::Errno;

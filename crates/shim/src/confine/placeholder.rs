@@ -73,6 +73,38 @@ impl Placeholders {
     }
 }
 
+/// The directories of several confinements, kept until this is dropped. Who runs one command after the other in the same
+/// place keeps them from coming and going with each.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    kept: Vec<(Vec<CString>, Placeholders)>,
+}
+
+impl Keeper {
+    /// Keeps those of this one too. What cannot be made is left to the holder, whose command then fails.
+    pub fn keep(&mut self, confine: &Confine) {
+        let path = |mount: &Mount| match mount {
+            Mount::Placeholder { path } => Some(path.clone()),
+            _ => None,
+        };
+        let paths: Vec<CString> = confine.mounts.iter().filter_map(path).collect();
+        if paths.is_empty() || self.kept.iter().any(|(known, _)| *known == paths) {
+            return;
+        }
+        if let Ok(made) = Placeholders::make(confine) {
+            self.kept.push((paths, made));
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        for (_, made) in self.kept.drain(..) {
+            made.remove();
+        }
+    }
+}
+
 fn find_or_make(path: &CStr) -> Result<Option<Found>, Errno> {
     let as_path = Path::new(OsStr::from_bytes(path.to_bytes()));
     let (Some(parent), Some(name)) = (as_path.parent(), as_path.file_name()) else {
@@ -165,6 +197,22 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap().join("hooks");
         (dir, path)
+    }
+
+    #[test]
+    fn what_is_kept_outlasts_those_who_use_it_and_goes_with_its_keeper() {
+        let (_dir, path) = place();
+        let mut keeper = Keeper::default();
+        keeper.keep(&confine(&path));
+        keeper.keep(&confine(&path));
+        assert!(path.is_dir());
+        Placeholders::make(&confine(&path)).unwrap().remove();
+        assert!(path.is_dir(), "kept");
+        let user = Placeholders::make(&confine(&path)).unwrap();
+        drop(keeper);
+        assert!(path.is_dir(), "used");
+        user.remove();
+        assert!(!path.exists());
     }
 
     #[test]

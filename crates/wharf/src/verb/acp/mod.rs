@@ -36,11 +36,11 @@ pub(crate) async fn run(args: &Acp, place: &Place) -> Result<Code, Failure> {
     let recorder = args.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new);
     let store = place.store_for_many()?;
     let observer = observer(log.clone(), recorder.clone());
-    let law = Law::read(&args.choice, place)?;
+    let law = Arc::new(Law::read(&args.choice, place)?);
     let most = law.policy.limits().terminals.unwrap_or(usize::MAX);
     let host = Host::new(store.clone())
         .env(place.environment())
-        .judge(law)
+        .judge(law.clone())
         .max_terminals(most)
         .audit(Arc::new(place.audit()?))
         .observe(observer);
@@ -51,6 +51,7 @@ pub(crate) async fn run(args: &Acp, place: &Place) -> Result<Code, Failure> {
         }
         None => chain(args, &host.agent("conductor"), log.as_deref()).await,
     };
+    law.leave();
     // Also if it failed: what was recorded is finished.
     if let Some(recorder) = recorder {
         recorder.finish().await;
