@@ -3,6 +3,7 @@
 //! Reads the file system to see what is there. What an agent can have put into a root is never believed: a link in the
 //! place of something protected is refused, and a cache inside a root gets no rule of its own.
 
+use super::existing::existing;
 use super::places::Places;
 use super::profile::{Namespaces, Network, Profile, Reads, Terms, Use};
 use super::protected::{self, When};
@@ -79,17 +80,17 @@ pub(super) fn temporary<'a>(terms: &Terms, ground: &Ground<'a>) -> &'a Path {
 /// The sandbox for one command, or why it cannot be had. None for `open`.
 pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<Confine>, String> {
     let Some(terms) = &profile.terms else { return Ok(None) };
-    let hidden = hidden(terms, ground);
+    let (hidden, besides) = (hidden(terms, ground), besides(terms, ground));
     let spaces = needs_namespaces(terms);
     let (mounts, mut rules) = if spaces {
-        (mounts(terms, ground, &hidden)?, readable_around_mounts())
+        (mounts(terms, ground, &hidden, &besides)?, readable_around_mounts())
     } else {
         (Vec::new(), readable_without_mounts(terms, &hidden)?)
     };
     for path in DEVICES.into_iter().chain(spaces.then_some(TERMINALS)) {
         rules.push(rule(Path::new(path), Access::Device)?);
     }
-    rules.extend(writable(terms, ground, &hidden)?);
+    rules.extend(writable(terms, ground, &hidden, &besides)?);
     Ok(Some(Confine {
         name: profile.name.clone(),
         namespaces: match (spaces, terms.network) {
@@ -117,11 +118,11 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
 
 /// Real paths of what is there and is to be hidden.
 fn hidden(terms: &Terms, ground: &Ground<'_>) -> Vec<PathBuf> {
-    // Most of them do not exist, which the first question says.
-    let real = |path: &Path| fs::symlink_metadata(path).and_then(|_| fs::canonicalize(path)).ok();
+    let real = |path: &Path| fs::canonicalize(path).ok();
     let shown: Vec<PathBuf> = terms.show.iter().filter_map(|path| real(path)).collect();
     let usual = ground.places.secrets();
-    let mut hidden: Vec<PathBuf> = usual.iter().chain(&terms.hide).filter_map(|path| real(path)).collect();
+    let there = existing(usual.iter().chain(&terms.hide));
+    let mut hidden: Vec<PathBuf> = there.into_iter().filter_map(|path| real(path)).collect();
     hidden.retain(|path| !shown.contains(path));
     hidden.sort();
     hidden.dedup();
@@ -131,7 +132,12 @@ fn hidden(terms: &Terms, ground: &Ground<'_>) -> Vec<PathBuf> {
     hidden
 }
 
-fn mounts(terms: &Terms, ground: &Ground<'_>, hidden: &[PathBuf]) -> Result<Vec<Mount>, String> {
+fn mounts(
+    terms: &Terms,
+    ground: &Ground<'_>,
+    hidden: &[PathBuf],
+    besides: &[PathBuf],
+) -> Result<Vec<Mount>, String> {
     let mut mounts = vec![Mount::Everything];
     for onto in TEMPORARY {
         if Path::new(onto).is_dir() {
@@ -143,7 +149,7 @@ fn mounts(terms: &Terms, ground: &Ground<'_>, hidden: &[PathBuf]) -> Result<Vec<
         mounts.push(Mount::Fresh { path: c_path(Path::new(SHARED_MEMORY))?, bytes: SHARED_MEMORY_SIZE });
     }
     mounts.push(Mount::Terminals);
-    mounts.extend(brought_back(terms, ground)?);
+    mounts.extend(brought_back(terms, ground, besides)?);
     for path in hidden {
         mounts.push(Mount::Hide { path: c_path(path)? });
     }
@@ -159,7 +165,7 @@ fn mounts(terms: &Terms, ground: &Ground<'_>, hidden: &[PathBuf]) -> Result<Vec<
 }
 
 /// What is writable, and what lies where temporary files go, which have a place of their own now.
-fn brought_back(terms: &Terms, ground: &Ground<'_>) -> Result<Vec<Mount>, String> {
+fn brought_back(terms: &Terms, ground: &Ground<'_>, besides: &[PathBuf]) -> Result<Vec<Mount>, String> {
     let is_covered = |path: &Path| TEMPORARY.iter().any(|onto| path.starts_with(onto));
     let home = ground.places.home.as_deref().and_then(|home| fs::canonicalize(home).ok());
     let read = home.into_iter().chain(match terms.roots {
@@ -172,7 +178,7 @@ fn brought_back(terms: &Terms, ground: &Ground<'_>) -> Result<Vec<Mount>, String
         let roots = ground.roots.iter().map(|root| root.path().to_owned());
         all.extend(roots.chain(ground.repositories.iter().cloned()).map(|path| (path, Use::Write)));
     }
-    all.extend(besides(terms, ground).into_iter().map(|path| (path, Use::Write)));
+    all.extend(besides.iter().map(|path| (path.clone(), Use::Write)));
     // Outer ones first, so that they do not cover the inner ones.
     all.sort_by(|(one, _), (other, _)| one.cmp(other));
     all.dedup_by(|(later, _), (earlier, _)| later == earlier);
@@ -202,7 +208,8 @@ fn besides(terms: &Terms, ground: &Ground<'_>) -> Vec<PathBuf> {
     all.retain(|path| !in_root(path));
     let outer = all.clone();
     all.retain(|path| !outer.iter().any(|other| other != path && path.starts_with(other)));
-    let mut all: Vec<PathBuf> = all.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let there = existing(&all);
+    let mut all: Vec<PathBuf> = there.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
     all.retain(|path| !in_root(path));
     all
 }
@@ -313,7 +320,12 @@ fn children(path: &Path) -> Vec<PathBuf> {
     entries.filter(is_real).map(|entry| entry.path()).collect()
 }
 
-fn writable(terms: &Terms, ground: &Ground<'_>, hidden: &[PathBuf]) -> Result<Vec<Rule>, String> {
+fn writable(
+    terms: &Terms,
+    ground: &Ground<'_>,
+    hidden: &[PathBuf],
+    besides: &[PathBuf],
+) -> Result<Vec<Rule>, String> {
     let mut rules = Vec::new();
     let access = match terms.roots {
         Use::Write => Access::Write,
@@ -334,10 +346,10 @@ fn writable(terms: &Terms, ground: &Ground<'_>, hidden: &[PathBuf]) -> Result<Ve
             rules.push(known(path, Access::Write)?);
         }
     }
-    for path in besides(terms, ground) {
+    for path in besides {
         // What mounts do not hide must not come back as something that may be written.
         let mut parts = Vec::new();
-        around(&path, if needs_namespaces(terms) { &[] } else { hidden }, &mut parts);
+        around(path, if needs_namespaces(terms) { &[] } else { hidden }, &mut parts);
         for part in parts {
             rules.push(known(&part, Access::Write)?);
         }

@@ -14,6 +14,7 @@ mod caches;
 mod confinement;
 mod environment;
 mod error;
+mod existing;
 mod judge;
 mod limits;
 mod places;
