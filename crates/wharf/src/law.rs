@@ -15,7 +15,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use wharf_core::policy::{
-    Denial, Judge, Judgement, Keeper, Known, Places, Policy, PolicyError, SessionPlace, Situation, Whose,
+    Denial, Judge, Judgement, Keeper, Known, Places, Policy, PolicyError, Seen, SessionPlace, Situation,
+    Whose,
 };
 use wharf_core::{Grant, Spec, SpecError};
 
@@ -28,6 +29,7 @@ pub(crate) struct Law {
     pub(crate) policy: Policy,
     pub(crate) places: Places,
     sandbox: Option<String>,
+    seen: Seen,
     /// Nothing of it once it was left.
     standing: Mutex<Option<Standing>>,
 }
@@ -60,11 +62,12 @@ impl Law {
             config: place.config()?,
             policy: named,
             environment: place.environment(),
+            programs: place.programs(),
             known: Known::default(),
         };
         let temporary = Temporary::under(&place.dirs.state)?;
         let standing = Mutex::new(Some(Standing { temporary, keeper: Keeper::default() }));
-        Ok(Self { policy, places, sandbox: choice.sandbox.clone(), standing })
+        Ok(Self { policy, places, sandbox: choice.sandbox.clone(), seen: Seen::default(), standing })
     }
 
     /// The policy as a project tightens it.
@@ -97,7 +100,14 @@ impl Law {
             Err(error) => return Ok(Err(format!("there is no place for temporary files: {error}"))),
         };
         let sandbox = self.sandbox.as_deref();
-        let at = Situation { whose, places: &self.places, directory: &place.cwd, temp: &temp, sandbox };
+        let at = Situation {
+            whose,
+            places: &self.places,
+            directory: &place.cwd,
+            temp: &temp,
+            sandbox,
+            seen: &self.seen,
+        };
         look(&policy, &at).map(Ok)
     }
 }
@@ -111,7 +121,14 @@ impl Law {
         temp: &Path,
     ) -> Result<Judgement, SpecError> {
         let sandbox = self.sandbox.as_deref();
-        let at = Situation { whose: Whose::Person, places: &self.places, directory, temp, sandbox };
+        let at = Situation {
+            whose: Whose::Person,
+            places: &self.places,
+            directory,
+            temp,
+            sandbox,
+            seen: &self.seen,
+        };
         self.policy.judge(spec, &at)
     }
 }
@@ -161,7 +178,8 @@ fn parse(file: &Path, home: &Path) -> Result<Policy, Failure> {
         );
     }
     let mut text = String::new();
-    open.by_ref().take(LONGEST).read_to_string(&mut text).map_err(failed)?;
+    open.by_ref().take(LONGEST + 1).read_to_string(&mut text).map_err(failed)?;
+    too_long(&text).map_err(failed)?;
     Policy::parse(&text, file, home).map_err(refused)
 }
 
@@ -194,6 +212,16 @@ fn project_file(directory: &Path) -> Found {
         return Ok(None);
     };
     let mut text = String::new();
-    File::from(fd).take(LONGEST).read_to_string(&mut text).map_err(failed)?;
+    let open = File::from(fd);
+    if !open.metadata().map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is not a file")));
+    }
+    open.take(LONGEST + 1).read_to_string(&mut text).map_err(failed)?;
+    too_long(&text).map_err(failed)?;
     Ok(Some((file, text)))
+}
+
+/// What was cut is half a policy.
+fn too_long(text: &str) -> io::Result<()> {
+    if text.len() as u64 > LONGEST { Err(io::Error::other("it is longer than 1 MiB")) } else { Ok(()) }
 }

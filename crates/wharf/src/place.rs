@@ -71,6 +71,15 @@ impl Place {
         Ok(given.map_or_else(|| here.clone(), |dir| here.join(dir)))
     }
 
+    /// The files of this program and of the shim.
+    pub(crate) fn programs(&self) -> Vec<PathBuf> {
+        let shim = match &self.holder {
+            Holder::Process(path) => Some(path.clone()),
+            Holder::Thread => None,
+        };
+        std::env::current_exe().ok().into_iter().chain(shim).collect()
+    }
+
     /// The record of what was run.
     pub(crate) fn audit(&self) -> Result<Audit, Failure> {
         Ok(Audit::open(self.dirs.state.join("audit.jsonl"))?)

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// All of this process.
 #[derive(Debug)]
@@ -56,6 +56,9 @@ pub(crate) fn of_terminal(state: &Path, id: &str) -> io::Result<PathBuf> {
 
 const OF_TERMINAL: &str = "run-";
 
+/// Nobody takes this long from making a directory to using it.
+const YOUNG: Duration = Duration::from_secs(60);
+
 impl Drop for Temporary {
     fn drop(&mut self) {
         // If something cannot be removed now, whoever looks next finds it.
@@ -69,6 +72,11 @@ fn make(path: &Path) -> io::Result<()> {
 
 fn remove_stale(state: &Path, all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
+        // Whoever has just made one has not locked it yet, or has no terminal for it yet.
+        let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+        if age.is_none_or(|age| age < YOUNG) {
+            continue;
+        }
         let name = entry.file_name().to_string_lossy().into_owned();
         let free = match name.strip_prefix(OF_TERMINAL) {
             Some(id) => !state.join("terminals").join(id).exists(),
@@ -105,6 +113,8 @@ mod tests {
         let left = state.path().join("tmp/1-1");
         make(&left.join("0")).unwrap();
         fs::write(left.join("0/file"), "x").unwrap();
+        let long_ago = SystemTime::now() - 2 * YOUNG;
+        File::open(&left).unwrap().set_modified(long_ago).unwrap();
         let other = Temporary::under(state.path()).unwrap();
         assert!(!left.exists());
         assert!(used.is_dir());

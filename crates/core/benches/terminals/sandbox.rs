@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::measure::{Contender, in_turns, ms, one_thread, ratio, scratch, shim, store};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use wharf_core::policy::{Judgement, Keeper, Known, Places, Policy, Situation, Whose};
+use wharf_core::policy::{Judgement, Keeper, Known, Places, Policy, Seen, Situation, Whose};
 use wharf_core::{Spares, Spec, Store};
 
 const ROUNDS: usize = 300;
@@ -29,6 +29,7 @@ struct Ground {
     temp: PathBuf,
     /// As `wharf acp` does: what stands in for missing files stays between commands.
     keeper: Mutex<Keeper>,
+    seen: Seen,
 }
 
 impl Ground {
@@ -49,13 +50,29 @@ impl Ground {
         let (state, runtime, config) = (dir.join("state"), dir.join("run"), home.join(".config/wharf"));
         let known = Known::default();
         let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-        let places = Places { home: Some(home), state, runtime, config, policy: None, environment, known };
-        Ok(Self { policy, places, project, temp, keeper: Mutex::default() })
+        let places = Places {
+            home: Some(home),
+            state,
+            runtime,
+            config,
+            policy: None,
+            environment,
+            programs: Vec::new(),
+            known,
+        };
+        Ok(Self { policy, places, project, temp, keeper: Mutex::default(), seen: Seen::default() })
     }
 
     async fn round_trip(&self, store: &Store, sandbox: &str) -> Outcome {
         let (places, directory, temp) = (&self.places, &self.project, &self.temp);
-        let at = Situation { whose: Whose::Agent, places, directory, temp, sandbox: Some(sandbox) };
+        let at = Situation {
+            whose: Whose::Agent,
+            places,
+            directory,
+            temp,
+            sandbox: Some(sandbox),
+            seen: &self.seen,
+        };
         let spec = Spec::argv(PROGRAM, [""; 0]).cwd(directory);
         let grant = match self.policy.judge(spec, &at)? {
             Judgement::Allow(grant) => grant,

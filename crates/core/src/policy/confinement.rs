@@ -8,7 +8,7 @@ use super::places::Places;
 use super::profile::{Namespaces, Network, Profile, Reads, Terms, Use};
 use super::protected::{self, When};
 use super::repository::{self, Shape};
-use super::roots::{Root, Roots};
+use super::roots::{Root, Roots, check_width};
 use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -82,10 +82,10 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
     let Some(terms) = &profile.terms else { return Ok(None) };
     let (hidden, besides) = (hidden(terms, ground), besides(terms, ground));
     let spaces = needs_namespaces(terms);
-    let (mounts, mut rules) = if spaces {
-        (mounts(terms, ground, &hidden, &besides)?, readable_around_mounts())
-    } else {
-        (Vec::new(), readable_without_mounts(terms, &hidden)?)
+    let mounts = if spaces { mounts(terms, ground, &hidden, &besides)? } else { Vec::new() };
+    let mut rules = match terms.reads {
+        Reads::Everything if spaces => readable_around_mounts(),
+        _ => readable_without_mounts(terms, &hidden)?,
     };
     for path in DEVICES.into_iter().chain(spaces.then_some(TERMINALS)) {
         rules.push(rule(Path::new(path), Access::Device)?);
@@ -119,11 +119,11 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
 /// Real paths of what is there and is to be hidden.
 fn hidden(terms: &Terms, ground: &Ground<'_>) -> Vec<PathBuf> {
     let real = |path: &Path| fs::canonicalize(path).ok();
-    let shown: Vec<PathBuf> = terms.show.iter().filter_map(|path| real(path)).collect();
-    let usual = ground.places.secrets();
-    let there = existing(usual.iter().chain(&terms.hide));
+    // As they are written: where a link leads may be the agent's doing. Wharf's own is always hidden.
+    let usual = ground.places.secrets().iter().filter(|path| !terms.show.contains(path));
+    let own: Vec<PathBuf> = ground.places.own().map(Path::to_owned).collect();
+    let there = existing(usual.chain(&terms.hide).chain(&own));
     let mut hidden: Vec<PathBuf> = there.into_iter().filter_map(|path| real(path)).collect();
-    hidden.retain(|path| !shown.contains(path));
     hidden.sort();
     hidden.dedup();
     // What is inside something hidden is hidden with it.
@@ -139,35 +139,61 @@ fn mounts(
     besides: &[PathBuf],
 ) -> Result<Vec<Mount>, String> {
     let mut mounts = vec![Mount::Everything];
-    for onto in TEMPORARY {
-        if Path::new(onto).is_dir() {
-            let (from, is) = (c_path(ground.temp)?, identity(ground.temp)?);
-            mounts.push(Mount::Over { from, is, onto: c_path(Path::new(onto))? });
-        }
+    for onto in TEMPORARY.iter().filter_map(|onto| fs::canonicalize(onto).ok()) {
+        let (from, is) = (c_path(ground.temp)?, identity(ground.temp)?);
+        mounts.push(Mount::Over { from, is, onto: c_path(&onto)? });
     }
     if Path::new(SHARED_MEMORY).is_dir() {
         mounts.push(Mount::Fresh { path: c_path(Path::new(SHARED_MEMORY))?, bytes: SHARED_MEMORY_SIZE });
     }
     mounts.push(Mount::Terminals);
     mounts.extend(brought_back(terms, ground, besides)?);
+    let writable = writable_places(terms, ground, besides);
     for path in hidden {
+        hold(path, &writable, &mut mounts)?;
         mounts.push(Mount::Hide { path: c_path(path)? });
     }
     if terms.protects() {
         protect_all(terms, ground, &mut mounts)?;
     }
-    for path in ground.places.executables() {
-        if let Ok(real) = fs::canonicalize(path) {
+    for path in ground.places.executables().iter().chain(&ground.places.programs) {
+        let Ok(real) = fs::canonicalize(path) else { continue };
+        if writable.iter().any(|place| real.starts_with(place)) {
+            hold(&real, &writable, &mut mounts)?;
             mounts.push(protect(&real)?);
         }
     }
     Ok(mounts)
 }
 
+/// Everything that can be written.
+fn writable_places(terms: &Terms, ground: &Ground<'_>, besides: &[PathBuf]) -> Vec<PathBuf> {
+    let roots = match terms.roots {
+        Use::Write => ground.roots.iter().map(|root| root.path().to_owned()).collect(),
+        Use::Read => Vec::new(),
+    };
+    roots.into_iter().chain(ground.repositories.iter().cloned()).chain(besides.iter().cloned()).collect()
+}
+
+/// Has every directory between a writable one and something in it stay where it is: what is hidden or kept by its name
+/// could be moved away with them.
+fn hold(path: &Path, writable: &[PathBuf], mounts: &mut Vec<Mount>) -> Result<(), String> {
+    let around = writable.iter().filter(|place| *place != path && path.starts_with(place));
+    let Some(place) = around.max_by_key(|place| place.components().count()) else { return Ok(()) };
+    for part in between(place, path) {
+        fix(part, mounts)?;
+    }
+    Ok(())
+}
+
 /// What is writable, and what lies where temporary files go, which have a place of their own now.
 fn brought_back(terms: &Terms, ground: &Ground<'_>, besides: &[PathBuf]) -> Result<Vec<Mount>, String> {
     let is_covered = |path: &Path| TEMPORARY.iter().any(|onto| path.starts_with(onto));
-    let home = ground.places.home.as_deref().and_then(|home| fs::canonicalize(home).ok());
+    // Rules for temporary files reach what is mounted among them, so only what may be read comes back.
+    let home = match terms.reads {
+        Reads::Everything => ground.places.home.as_deref().and_then(|home| fs::canonicalize(home).ok()),
+        Reads::System => None,
+    };
     let read = home.into_iter().chain(match terms.roots {
         Use::Read => ground.roots.iter().map(|root| root.path().to_owned()).collect(),
         Use::Write => Vec::new(),
@@ -182,6 +208,7 @@ fn brought_back(terms: &Terms, ground: &Ground<'_>, besides: &[PathBuf]) -> Resu
     // Outer ones first, so that they do not cover the inner ones.
     all.sort_by(|(one, _), (other, _)| one.cmp(other));
     all.dedup_by(|(later, _), (earlier, _)| later == earlier);
+    let places = writable_places(terms, ground, besides);
     let mut mounts = Vec::new();
     for (path, what) in all {
         let (is, path) = (identity(&path)?, c_path(&path)?);
@@ -190,7 +217,11 @@ fn brought_back(terms: &Terms, ground: &Ground<'_>, besides: &[PathBuf]) -> Resu
             Use::Read => {
                 mounts.extend([Mount::Again { path: path.clone(), is }, Mount::ReadOnly { path, is }])
             }
-            Use::Write => mounts.push(Mount::Writable { path, is }),
+            Use::Write => {
+                let real = Path::new(OsStr::from_bytes(path.as_bytes()));
+                hold(real, &places, &mut mounts)?;
+                mounts.push(Mount::Writable { path: path.clone(), is });
+            }
         }
     }
     Ok(mounts)
@@ -208,10 +239,12 @@ fn besides(terms: &Terms, ground: &Ground<'_>) -> Vec<PathBuf> {
     all.retain(|path| !in_root(path));
     let outer = all.clone();
     all.retain(|path| !outer.iter().any(|other| other != path && path.starts_with(other)));
-    let there = existing(&all);
-    let mut all: Vec<PathBuf> = there.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
-    all.retain(|path| !in_root(path));
-    all
+    // A name that leads through a root, by whatever links, is one that an agent can lead elsewhere.
+    let through_root =
+        |path: &Path| path.ancestors().any(|part| fs::canonicalize(part).is_ok_and(|real| in_root(&real)));
+    let there = existing(&all).into_iter().filter(|path| !through_root(path));
+    let is_narrow = |path: &PathBuf| check_width(path, ground.places).is_ok();
+    there.filter_map(|path| fs::canonicalize(path).ok()).filter(is_narrow).collect()
 }
 
 /// What must stay as it is in a writable root.
@@ -291,12 +324,14 @@ fn readable_without_mounts(terms: &Terms, hidden: &[PathBuf]) -> Result<Vec<Rule
         Reads::System => SYSTEM.iter().filter_map(|path| fs::canonicalize(path).ok()).collect(),
     };
     let mut paths = Vec::new();
-    for top in tops.iter().chain(&terms.read).filter(|top| *top != Path::new("/dev")) {
+    let read: Vec<PathBuf> = terms.read.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    for top in tops.iter().chain(&read).filter(|top| *top != Path::new("/dev")) {
         around(top, hidden, &mut paths);
     }
     paths.sort();
     paths.dedup();
-    paths.iter().map(|path| rule(path, Access::Read)).collect()
+    let one = |path: &PathBuf| Ok(Rule { is: identity(path).ok(), ..rule(path, Access::Read)? });
+    paths.iter().map(one).collect()
 }
 
 /// `path`, or if something in it is hidden, everything in it around that.
@@ -332,7 +367,14 @@ fn writable(
         Use::Read => Access::Read,
     };
     for root in ground.roots.iter() {
-        rules.push(known(root.path(), access)?);
+        let mut parts = vec![root.path().to_owned()];
+        if terms.roots == Use::Read && !needs_namespaces(terms) {
+            parts.clear();
+            around(root.path(), hidden, &mut parts);
+        }
+        for part in parts {
+            rules.push(known(&part, access)?);
+        }
     }
     if needs_namespaces(terms) {
         for path in TEMPORARY.iter().chain(&[SHARED_MEMORY]).map(Path::new) {

@@ -7,13 +7,15 @@ use super::ask::Question;
 use super::confinement::{self, Ground};
 use super::places::Places;
 use super::profile::{OPEN, Profile};
-use super::roots::{Admitted, Refused, Root, Roots, Unusable};
+use super::roots::{Admitted, Identity, Refused, Root, Roots, Unusable};
 use super::rules::{Decision, Found, Matches, Rules, Subject};
 use super::verdict::{Denial, Facts, Judgement, Pending};
 use super::{Limits, Policy};
 use crate::grant::{self, Grant, SpecError, unrestricted};
 use crate::spec::{Command, Spec, merge};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,30 @@ pub struct Situation<'a> {
     pub temp: &'a Path,
     /// The sandbox that was chosen instead of the policy's.
     pub sandbox: Option<&'a str>,
+    /// What the roots were when they were first used.
+    pub seen: &'a Seen,
+}
+
+/// Roots by the names that they were given, as they were found first. A name that leads elsewhere later was made to: an
+/// agent can write in a directory around it, or in another session's.
+#[derive(Debug, Default)]
+pub struct Seen {
+    roots: Mutex<HashMap<PathBuf, (PathBuf, Identity)>>,
+}
+
+impl Seen {
+    fn confirm(&self, name: &Path, root: &Root) -> Result<(), String> {
+        let now = (root.path().to_owned(), root.identity());
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let then = roots.entry(name.to_owned()).or_insert_with(|| now.clone());
+        if *then == now {
+            return Ok(());
+        }
+        Err(format!(
+            "{} is not the directory that it was when it was first used; start the agent again if that is right",
+            name.display()
+        ))
+    }
 }
 
 /// What the policy found, for people.
@@ -143,6 +169,7 @@ impl Policy {
         for path in std::iter::once(at.directory).chain(self.roots.iter().map(PathBuf::as_path)) {
             let root = Root::open(path).map_err(|error| error.to_string())?;
             root.check_width(at.places).map_err(|error| error.to_string())?;
+            at.seen.confirm(path, &root)?;
             roots.push(root);
         }
         Ok(Roots::new(roots))
@@ -301,5 +328,47 @@ impl Looked {
                 })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(judged: Result<Judgement, SpecError>) -> String {
+        match judged {
+            Ok(Judgement::Allow(_)) => "allowed".to_owned(),
+            Ok(Judgement::Ask(..)) => "asked".to_owned(),
+            Ok(Judgement::Deny(denial)) => denial.reason,
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_root_that_is_another_directory_than_before_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (root, elsewhere, temp) = (base.join("org/proj"), base.join("elsewhere"), base.join("temp"));
+        for path in [&root, &elsewhere, &temp] {
+            std::fs::create_dir_all(path).unwrap();
+        }
+        let policy = Policy::built_in(&base.join("home")).unwrap();
+        let (places, seen) = (Places::default(), Seen::default());
+        let sandbox = Some(OPEN);
+        let at = Situation {
+            whose: Whose::Agent,
+            places: &places,
+            directory: &root,
+            temp: &temp,
+            sandbox,
+            seen: &seen,
+        };
+        let judge = || verdict(policy.judge(Spec::argv("/bin/true", [""; 0]).cwd(&root), &at));
+        assert_eq!((judge(), judge()), ("allowed".to_owned(), "allowed".to_owned()));
+        // What a command of another session can do, whose root is around this one.
+        std::fs::rename(base.join("org"), base.join("moved")).unwrap();
+        std::fs::create_dir(base.join("org")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &root).unwrap();
+        assert!(judge().contains("not the directory that it was"), "{}", judge());
     }
 }

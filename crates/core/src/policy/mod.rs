@@ -31,7 +31,7 @@ mod visible;
 pub use ask::{Answer, Approvals, Asker, Asking, Question, Shown, TooLong};
 pub use audit::{Audit, AuditError};
 pub use error::PolicyError;
-pub use judge::{Explanation, Situation, Whose};
+pub use judge::{Explanation, Seen, Situation, Whose};
 pub use limits::Limits;
 pub use places::{Known, Places};
 pub use profile::{LOCKED, OPEN, WORKSPACE};
@@ -117,7 +117,9 @@ impl Policy {
             policy.default = policy.default.max(*default.get_ref());
         }
         if let Some(name) = &read.sandbox {
-            let is_stricter = name.get_ref() == LOCKED || *name.get_ref() == policy.sandbox;
+            // A profile of one's own may hide what `locked` does not.
+            let is_built_in = Profile::built_in(&policy.sandbox).is_some();
+            let is_stricter = *name.get_ref() == policy.sandbox || (name.get_ref() == LOCKED && is_built_in);
             if !is_stricter {
                 let what = format!("a project cannot choose the sandbox `{}`", name.get_ref());
                 return Err(source.error(

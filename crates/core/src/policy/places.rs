@@ -22,6 +22,8 @@ pub struct Places {
     pub policy: Option<PathBuf>,
     /// Wharf's own environment, of which only locations are used.
     pub environment: Vec<(OsString, OsString)>,
+    /// Files of wharf's own programs: whoever could replace them would run outside every sandbox.
+    pub programs: Vec<PathBuf>,
     /// What follows from all that, found out once.
     pub known: Known,
 }

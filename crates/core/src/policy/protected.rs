@@ -50,7 +50,7 @@ const PROTECTED: &[Protected] = &[
     if_there(".kiro", "hooks and servers of the agent name programs"),
     if_there(".roo", "servers of the agent name programs"),
     if_there(".amazonq", "servers of the agent name programs"),
-    if_there(".devcontainer", "its commands run on the host when the container is made"),
+    always(".devcontainer", "its commands run on the host when the container is made"),
     if_there(".devcontainer.json", "its commands run on the host when the container is made"),
     always(".mcp.json", "names the programs that an agent starts as its servers"),
     if_there("opencode.json", "names the programs that an agent starts as its servers"),

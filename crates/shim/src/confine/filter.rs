@@ -181,7 +181,7 @@ fn judged(confine: &Confine) -> BTreeMap<u32, Code> {
     judge(libc::SYS_unshare, refuse_any_bit(0, (NAMESPACES | NEW_TIME).cast_unsigned()));
     judge(libc::SYS_ioctl, refuse_values(1, &controls));
     judge(libc::SYS_socket, socket(confine.sockets));
-    judge(libc::SYS_socketpair, allow_values(0, &[libc::AF_UNIX.cast_unsigned()]));
+    judge(libc::SYS_socketpair, socketpair(confine.sockets));
     judge(libc::SYS_prlimit64, own_limits_only());
     // How other processes of the same user are scheduled. Threads say 0 of themselves; by number, nobody is told apart.
     for call in [
@@ -268,6 +268,22 @@ fn socket(sockets: Sockets) -> Code {
     }
     code.push(verdict(errno(libc::EPERM)));
     code
+}
+
+/// Connected to each other. One for datagrams can still send to any name, so it is a socket like those that are refused.
+fn socketpair(sockets: Sockets) -> Code {
+    let unix = libc::AF_UNIX.cast_unsigned();
+    match sockets {
+        Sockets::Unix | Sockets::UnixAndNetwork => allow_values(0, &[unix]),
+        Sockets::None | Sockets::Network => {
+            let kinds = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(i32::cast_unsigned);
+            let mut code = vec![load(argument(0)), branch(IF_EQUAL, unix, 1, 0), verdict(errno(libc::EPERM))];
+            code.extend([load(argument(1)), mask(0xf)]);
+            code.extend(kinds.into_iter().flat_map(|kind| [when_equal(kind), verdict(ALLOW)]));
+            code.push(verdict(errno(libc::EPERM)));
+            code
+        }
+    }
 }
 
 /// Limits of other processes of the same user can be set by anybody, to nothing: that ends them. Reading them is harmless.
@@ -407,7 +423,10 @@ mod tests {
             (libc::SYS_ioprio_set, &[1, 0, 0], ALLOW),
             (libc::SYS_ioprio_set, &[3, 0, 0], REFUSE),
             (libc::SYS_chmod, &[0, 0], ALLOW),
-            (libc::SYS_socketpair, &[libc::AF_UNIX as u64], ALLOW),
+            (libc::SYS_socketpair, &[libc::AF_UNIX as u64, libc::SOCK_STREAM as u64], ALLOW),
+            (libc::SYS_socketpair, &[libc::AF_UNIX as u64, (libc::SOCK_SEQPACKET | 0o2000000) as u64], ALLOW),
+            (libc::SYS_socketpair, &[libc::AF_UNIX as u64, libc::SOCK_DGRAM as u64], REFUSE),
+            (libc::SYS_socketpair, &[libc::AF_UNIX as u64, libc::SOCK_RAW as u64], REFUSE),
             (libc::SYS_socketpair, &[libc::AF_TIPC as u64], REFUSE),
         ];
         for (call, arguments, answer) in cases {

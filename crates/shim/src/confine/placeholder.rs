@@ -155,8 +155,14 @@ fn lock(parent: &OwnedFd, name: &CString) -> Result<Option<Found>, Errno> {
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let dir = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-    // Waits for nobody: alone it is held only while it is being removed.
-    rustix::fs::flock(&dir, FlockOperation::LockShared)?;
+    // Alone it is held only while it is being removed, or by somebody who means no good and is not waited for.
+    match rustix::fs::flock(&dir, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => {
+            std::thread::yield_now();
+            return Ok(None);
+        }
+        locked => locked?,
+    }
     let is = Identity::of(dir.as_fd())?;
     let parent = rustix::io::fcntl_dupfd_cloexec(parent, 3)?;
     Ok(leads_to(&parent, name, is).then(|| Found::Ours { is, dir, parent, name: name.clone() }))

@@ -281,3 +281,76 @@ fn a_session_in_the_home_directory_gets_no_terminals_and_is_told_why() {
     assert_eq!(done.code, Some(1), "{done:?}");
     assert!(done.out.contains("home directory") && done.out.contains("project"), "{done:?}");
 }
+
+/// Runs a line in a sandbox, in the scratch directory of a home.
+fn confined(wharf: &Wharf, sandbox: &str, line: &str) -> (Option<i32>, String) {
+    let mut command = wharf.command(["run", "--sandbox", sandbox, "-c", line]);
+    command.current_dir(wharf.scratch()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let done = crate::harness::finish(command.spawn().unwrap());
+    (done.code, done.out + &done.err)
+}
+
+#[test]
+fn what_is_hidden_in_a_cache_cannot_be_moved_away_with_its_directory() {
+    let wharf = Wharf::new();
+    let home = wharf.scratch().parent().unwrap().to_owned();
+    let token = home.join(".cache/huggingface/token");
+    std::fs::create_dir_all(token.parent().unwrap()).unwrap();
+    std::fs::write(&token, "hush").unwrap();
+    let (_, said) =
+        confined(&wharf, "workspace", "touch ~/.cache/fine && cat ~/.cache/huggingface/token && echo read");
+    assert_eq!(said, "read\n", "the cache is there, the secret is empty");
+    let (_, said) = confined(&wharf, "workspace", "mv ~/.cache/huggingface ~/.cache/other && echo moved");
+    assert!(!said.contains("moved\n"), "{said}");
+    assert!(token.exists());
+}
+
+#[test]
+fn a_profile_based_on_locked_reads_no_more_with_a_loopback() {
+    let wharf = Wharf::new();
+    wharf.set_policy(
+        "version = 1\n[profile.near]\nbase = \"locked\"\nnamespaces = \"auto\"\nnetwork = \"loopback\"\n",
+    );
+    std::fs::write(wharf.scratch().parent().unwrap().join("diary"), "hush").unwrap();
+    std::fs::write(wharf.scratch().join("mine"), "here").unwrap();
+    for sandbox in ["locked", "near"] {
+        let (_, said) = confined(&wharf, sandbox, "cat mine ~/diary; echo x > written");
+        assert!(said.contains("here") && !said.contains("hush"), "{sandbox}: {said}");
+        assert!(!wharf.scratch().join("written").exists(), "{sandbox}");
+    }
+}
+
+#[test]
+fn where_unix_sockets_are_refused_no_pair_of_them_sends_to_a_name() {
+    let wharf = Wharf::new();
+    let heard = std::os::unix::net::UnixDatagram::bind(wharf.scratch().join("heard")).unwrap();
+    heard.set_nonblocking(true).unwrap();
+    let script =
+        "import socket; a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b'x', 'heard')";
+    let line = format!("/usr/bin/python3 -c \"{script}\"; true");
+    confined(&wharf, "locked", &line);
+    assert!(heard.recv(&mut [0; 8]).is_err(), "locked");
+    confined(&wharf, "workspace", &line);
+    assert!(
+        heard.recv(&mut [0; 8]).is_ok(),
+        "in `workspace` mounts hide the sockets of others, and one's own work"
+    );
+}
+
+#[test]
+fn a_lock_on_what_stands_in_for_a_file_holds_nobody_up() {
+    let wharf = Wharf::new();
+    let mut command =
+        wharf.command(["run", "--", "flock", "-x", ".fleet", "sh", "-c", "echo locked; exec sleep 300"]);
+    command.current_dir(wharf.scratch()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    std::fs::create_dir(wharf.scratch().join(".fleet")).unwrap();
+    std::fs::set_permissions(wharf.scratch().join(".fleet"), std::fs::Permissions::from_mode(0o1700))
+        .unwrap();
+    let mut holder = command.spawn().unwrap();
+    crate::harness::read_until(holder.stdout.as_mut().unwrap(), "locked\n");
+    let (code, said) = confined(&wharf, "workspace", "true");
+    assert_eq!(code, Some(125), "{said}");
+    assert!(said.contains(".fleet"), "{said}");
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+}
