@@ -1,6 +1,7 @@
 //! The demonstration shows what it says, and can be left at any moment.
 
 use crate::harness::{GUARD, Wharf, read_until};
+use std::process::Stdio;
 use std::time::Instant;
 use wharf_shim::tree::proc;
 
@@ -43,7 +44,9 @@ fn the_demonstration_shows_five_honest_ends_and_leaves_nothing() {
 #[test]
 fn a_demonstration_that_is_killed_leaves_nothing_either() {
     let wharf = Wharf::new();
-    let mut demo = wharf.spawn(["demo"]);
+    // Killed, it cannot take its directory with it.
+    let mut demo = wharf.command(["demo"]);
+    let mut demo = demo.env("TMPDIR", wharf.scratch()).stdout(Stdio::piped()).spawn().unwrap();
     read_until(demo.stdout.as_mut().unwrap(), "with two daemons\n");
     assert!(left(&wharf).len() > 3, "the agent, its guard, a server and its children");
     demo.kill().unwrap();

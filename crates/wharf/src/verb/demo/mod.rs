@@ -84,6 +84,9 @@ fn introduce() -> Result<(), Failure> {
     ))?)
 }
 
+/// How often it is tried to remove the directory.
+const REMOVALS: usize = 1000;
+
 /// A directory for the agent to work in, wherever this was started: the sandbox lets nobody have a home for that.
 struct Workshop {
     path: PathBuf,
@@ -99,7 +102,14 @@ impl Workshop {
 
 impl Drop for Workshop {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
+        // The last holders may be taking away what stood in for files there, which a removal trips over.
+        for _ in 0..REMOVALS {
+            match std::fs::remove_dir_all(&self.path) {
+                Ok(()) => return,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && !self.path.exists() => return,
+                Err(_) => std::thread::yield_now(),
+            }
+        }
     }
 }
 
