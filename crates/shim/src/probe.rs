@@ -23,19 +23,6 @@ use std::path::Path;
 /// What trying it showed: a detail worth telling, or why it does not work.
 pub type Answer = Result<String, String>;
 
-/// A kind of namespace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Namespace {
-    /// Users and capabilities; the one that lets an ordinary user make the others.
-    User,
-    /// Processes.
-    Pid,
-    /// Mounts.
-    Mount,
-    /// Network.
-    Net,
-}
-
 /// A cgroup of its own, with a kill that no fork can outrun.
 pub fn own_cgroup() -> Answer {
     let parent = cgroup::parent().ok_or("no cgroup v2 group that this user may divide")?;
@@ -77,33 +64,6 @@ pub fn limits() -> Kept {
         group.remove();
     }
     kept
-}
-
-/// A namespace, made by an unprivileged process in a user namespace of its own.
-pub fn namespace(kind: Namespace) -> Answer {
-    let flags = libc::CLONE_NEWUSER
-        | match kind {
-            Namespace::User => 0,
-            Namespace::Pid => libc::CLONE_NEWPID,
-            Namespace::Mount => libc::CLONE_NEWNS,
-            Namespace::Net => libc::CLONE_NEWNET,
-        };
-    // In a child, because there is no way back out of a namespace.
-    // SAFETY: the child makes two system calls and touches nothing that another thread could hold.
-    match unsafe { libc::fork() } {
-        -1 => Err(text(io::Error::last_os_error())),
-        0 => leave(unshare(flags)),
-        child => answer_of(child),
-    }
-}
-
-/// The error number, or zero.
-fn unshare(flags: i32) -> i32 {
-    // SAFETY: takes no pointer.
-    match unsafe { libc::unshare(flags) } {
-        0 => 0,
-        _ => io::Error::last_os_error().raw_os_error().unwrap_or(libc::EPERM),
-    }
 }
 
 fn leave(code: i32) -> ! {
@@ -257,9 +217,6 @@ mod tests {
 
     #[test]
     fn trying_leaves_no_child_behind() {
-        for kind in [Namespace::User, Namespace::Pid, Namespace::Mount, Namespace::Net] {
-            let _ = namespace(kind);
-        }
         let _ = own_mounts(OwnNet::Loopback);
         let own = format!("/proc/self/task/{}/children", rustix::thread::gettid().as_raw_nonzero());
         assert_eq!(fs::read_to_string(own).unwrap_or_default(), "");
