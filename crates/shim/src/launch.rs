@@ -2,7 +2,9 @@
 //!
 //! A shim is started with nothing but one socket, its standard input. The plan comes through it, and with the plan the
 //! descriptors of everything it speaks of. That makes a shim that waits for its plan a ready-made spare: it knows nothing
-//! yet, holds nothing, and leaves by itself when whoever started it is gone.
+//! yet, holds nothing, and leaves by itself when whoever started it is gone. With a plan may come one socket more, for
+//! the next: then the shim says there when nothing of this terminal is left, and waits again. Starting and ending a
+//! process is more work than all that a shim does for a short command.
 //!
 //! A [guard] is started with everything that its program is to have, and one socket more, the lease.
 
@@ -13,7 +15,7 @@ use crate::spawn::{Stage, StartError};
 use crate::tree::cgroup::Cgroup;
 use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
 use crate::wire::message::{Reply, Request};
-use rustix::io::FdFlags;
+use rustix::io::{Errno, FdFlags};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
@@ -45,7 +47,10 @@ pub struct Descriptors {
     pub listener: UnixListener,
 }
 
-const TRAVELLING: usize = 4;
+/// Those and the socket for the next plan.
+const TRAVELLING: usize = 5;
+/// What a shim says when it has come back.
+const BACK: u8 = 1;
 
 /// Why there is no running command.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +95,47 @@ pub struct Launched {
     pub pid: u32,
     /// The owner's connection, a control connection like any other.
     pub owner: UnixStream,
+    /// Its holder, if that was asked to come back.
+    pub returning: Option<Returning>,
+}
+
+/// What a shim does when nothing of its terminal is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Afterwards {
+    /// It ends.
+    Leave,
+    /// It waits for another plan.
+    Return,
+}
+
+/// A shim that holds a terminal and will wait for another plan after it. Dropped, it leaves after this one.
+#[derive(Debug)]
+pub struct Returning {
+    socket: UnixStream,
+}
+
+/// Where a shim is that was asked to come back.
+#[derive(Debug)]
+pub enum Whereabouts {
+    /// It waits.
+    Back(Idle),
+    /// Something of its terminal is left.
+    Away(Returning),
+    /// It will not come back.
+    Gone,
+}
+
+impl Returning {
+    /// Looks for it. Never waits.
+    #[must_use]
+    pub fn look(self) -> Whereabouts {
+        let mut said = [0];
+        match rustix::net::recv(&self.socket, &mut said, RecvFlags::DONTWAIT) {
+            Ok((_, 1)) if said[0] == BACK => Whereabouts::Back(Idle { socket: self.socket }),
+            Err(Errno::AGAIN | Errno::INTR) => Whereabouts::Away(self),
+            Ok(_) | Err(_) => Whereabouts::Gone,
+        }
+    }
 }
 
 /// A command that starts a shim, which may make a cgroup under `cgroup_parent`, and the shim's waiting for its plan once it is started.
@@ -178,9 +224,20 @@ impl Lease {
 
 impl Idle {
     /// Gives the shim its plan and waits until the command runs or is known not to.
-    pub fn hold(mut self, plan: &Plan, descriptors: &Descriptors) -> Result<Launched, LaunchError> {
-        send_plan(&mut self.socket, plan, descriptors).map_err(LaunchError::Gone)?;
-        await_start(self.socket)
+    pub fn hold(
+        mut self,
+        plan: &Plan,
+        descriptors: &Descriptors,
+        afterwards: Afterwards,
+    ) -> Result<Launched, LaunchError> {
+        let next = match afterwards {
+            Afterwards::Leave => None,
+            Afterwards::Return => Some(pair().map_err(LaunchError::Gone)?),
+        };
+        let (returning, theirs) = next.map(|(ours, theirs)| (Returning { socket: ours }, theirs)).unzip();
+        send_plan(&mut self.socket, plan, descriptors, theirs.as_ref()).map_err(LaunchError::Gone)?;
+        drop(theirs);
+        Ok(Launched { returning, ..await_start(self.socket)? })
     }
 }
 
@@ -217,7 +274,7 @@ fn await_start(mut socket: UnixStream) -> Result<Launched, LaunchError> {
         let _ = socket.write_all(&frame(&kill.encode(1)));
         LaunchError::Silent(error)
     });
-    Ok(Launched { pid: judge(reply?)?, owner: socket })
+    Ok(Launched { pid: judge(reply?)?, owner: socket, returning: None })
 }
 
 /// What the first answer means.
@@ -257,9 +314,15 @@ fn read_reply(socket: &mut UnixStream, deframer: &mut Deframer) -> io::Result<Re
     }
 }
 
-fn send_plan(socket: &mut UnixStream, plan: &Plan, with: &Descriptors) -> io::Result<()> {
+fn send_plan(
+    socket: &mut UnixStream,
+    plan: &Plan,
+    with: &Descriptors,
+    next: Option<&UnixStream>,
+) -> io::Result<()> {
     let message = frame(&plan.encode());
-    let fds = [with.cwd.as_fd(), with.events.as_fd(), with.out.as_fd(), with.listener.as_fd()];
+    let mut fds = vec![with.cwd.as_fd(), with.events.as_fd(), with.out.as_fd(), with.listener.as_fd()];
+    fds.extend(next.map(AsFd::as_fd));
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TRAVELLING))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&fds));
@@ -267,8 +330,16 @@ fn send_plan(socket: &mut UnixStream, plan: &Plan, with: &Descriptors) -> io::Re
     socket.write_all(&message[sent..])
 }
 
+/// The shim's side: says that it waits for another plan. True if somebody hears it.
+pub(crate) fn come_back(next: &UnixStream) -> bool {
+    rustix::net::send(next, &[BACK], SendFlags::NOSIGNAL).is_ok()
+}
+
+/// A plan with its descriptors, and where the next one will come from.
+pub type Received = (Handover, Option<UnixStream>);
+
 /// The shim's side: waits for the plan. `None` if whoever started the shim is gone without sending one.
-pub fn receive(mut creator: UnixStream) -> io::Result<Option<Handover>> {
+pub fn receive(mut creator: UnixStream) -> io::Result<Option<Received>> {
     // Small: what is touched here stays with the shim for its whole life.
     let mut bytes = vec![0; 8 * 1024];
     let mut fds = Vec::new();
@@ -292,7 +363,7 @@ fn receive_some(socket: &mut UnixStream, bytes: &mut [u8], fds: &mut Vec<OwnedFd
     let received = loop {
         let into = &mut [IoSliceMut::new(bytes)];
         match recvmsg(&*socket, into, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             other => break other?,
         }
     };
@@ -304,9 +375,9 @@ fn receive_some(socket: &mut UnixStream, bytes: &mut [u8], fds: &mut Vec<OwnedFd
     Ok(received.bytes)
 }
 
-fn unpack(plan: Plan, fds: Vec<OwnedFd>, creator: UnixStream) -> io::Result<Handover> {
-    let fds: [OwnedFd; TRAVELLING] =
-        fds.try_into().map_err(|_| io::Error::other("the plan came without its descriptors"))?;
-    let [cwd, events, out, listener] = fds;
-    Ok(Handover { plan, cwd, events: events.into(), out: out.into(), listener: listener.into(), creator })
+fn unpack(plan: Plan, fds: Vec<OwnedFd>, creator: UnixStream) -> io::Result<Received> {
+    let mut fds = fds.into_iter();
+    let mut take = || fds.next().ok_or_else(|| io::Error::other("the plan came without its descriptors"));
+    let (cwd, events, out, listener) = (take()?, take()?.into(), take()?.into(), take()?.into());
+    Ok((Handover { plan, cwd, events, out, listener, creator }, take().ok().map(UnixStream::from)))
 }

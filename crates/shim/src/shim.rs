@@ -21,13 +21,14 @@ pub(crate) const USAGE: u8 = 2;
 pub fn main(arguments: &[&OsStr]) -> u8 {
     match arguments {
         [verb, rest @ ..] if *verb == guard::VERB => guard::main(rest),
-        _ => hold_one(arguments.first().map(Path::new)),
+        _ => hold_terminals(arguments.first().map(Path::new)),
     }
 }
 
-fn hold_one(cgroup_parent: Option<&Path>) -> u8 {
+/// One after the other, never two at once: whatever becomes of one terminal, no other is touched by it.
+fn hold_terminals(cgroup_parent: Option<&Path>) -> u8 {
     close_range(3, u32::MAX);
-    let Some(creator) = creator() else {
+    let Some(mut creator) = creator() else {
         explain();
         return USAGE;
     };
@@ -36,15 +37,23 @@ fn hold_one(cgroup_parent: Option<&Path>) -> u8 {
     if detach().is_err() {
         return FAILURE;
     }
-    // Made before the plan is there: it needs nothing of it, and a shim that waits has the time.
-    let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(parent).ok());
-    match launch::receive(creator) {
-        Ok(Some(handover)) => {
-            hold::hold(handover, Place::Process, cgroup);
-            SUCCESS
+    loop {
+        // Made before the plan is there: it needs nothing of it, and a shim that waits has the time.
+        let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(parent).ok());
+        let next = match launch::receive(creator) {
+            Ok(Some((handover, next))) => {
+                hold::hold(handover, Place::Process, cgroup);
+                next
+            }
+            Ok(None) => return leave(cgroup, SUCCESS),
+            Err(_) => return leave(cgroup, FAILURE),
+        };
+        // While it waits it is a process like any other, and a signal ends it.
+        hold::wait::unblock_signals();
+        match next.filter(launch::come_back) {
+            Some(next) => creator = next,
+            None => return SUCCESS,
         }
-        Ok(None) => leave(cgroup, SUCCESS),
-        Err(_) => leave(cgroup, FAILURE),
     }
 }
 

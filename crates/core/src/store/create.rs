@@ -20,7 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use wharf_shim::failpoint;
 use wharf_shim::journal::{EVENTS, META, OUT};
-use wharf_shim::launch::{self, Descriptors, Idle, LaunchError, Launched};
+use wharf_shim::launch::{self, Afterwards, Descriptors, Idle, LaunchError, Launched, Whereabouts};
+
+/// As many as an agent that works in parallel has commands under way.
+const MOST_RETURNING: usize = 8;
 
 impl Store {
     pub(super) fn create_blocking(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
@@ -42,14 +45,18 @@ impl Store {
             other => io::Error::other(other),
         })?;
         let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
-        let launched = match holder {
+        let afterwards = self.afterwards();
+        let mut launched = match holder {
             None => launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?,
-            Some((shim, idle)) => match idle.hold(&plan, &descriptors) {
+            Some((shim, idle)) => match idle.hold(&plan, &descriptors, afterwards) {
                 // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
-                Err(LaunchError::Gone(_)) => self.start_shim(shim)?.hold(&plan, &descriptors)?,
+                Err(LaunchError::Gone(_)) => self.start_shim(shim)?.hold(&plan, &descriptors, afterwards)?,
                 held => held?,
             },
         };
+        if let Some(returning) = launched.returning.take() {
+            self.shared.away.lock().unwrap_or_else(PoisonError::into_inner).push(returning);
+        }
         if self.shared.keep_spare {
             // Not before: it would take a processor away from this one's command. Who creates one after the other finds it
             // ready.
@@ -64,13 +71,38 @@ impl Store {
         Ok(terminal)
     }
 
-    /// A shim that waits for its plan: the spare, or a new one.
+    /// A shim that waits for its plan: one that has come back, the spare, or a new one.
     fn idle_shim(&self, shim: &Path) -> Result<Idle, LaunchError> {
+        if let Some(back) = self.back() {
+            return Ok(back);
+        }
         let spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         match spare {
             Some(idle) => Ok(idle),
             None => self.start_shim(shim),
         }
+    }
+
+    /// A shim that has come back.
+    fn back(&self) -> Option<Idle> {
+        let mut away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unseen = std::mem::take(&mut *away).into_iter();
+        let back = unseen.by_ref().find_map(|returning| match returning.look() {
+            Whereabouts::Back(idle) => Some(idle),
+            Whereabouts::Away(returning) => {
+                away.push(returning);
+                None
+            }
+            Whereabouts::Gone => None,
+        });
+        away.extend(unseen);
+        back
+    }
+
+    /// What the next shim does after its terminal. Only few come back, since each that waits for ever is one too many.
+    fn afterwards(&self) -> Afterwards {
+        let away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner).len();
+        if self.shared.keep_spare && away < MOST_RETURNING { Afterwards::Return } else { Afterwards::Leave }
     }
 
     /// Starts a shim and sees to it that it is waited for when it ends.

@@ -26,7 +26,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use wharf_shim::launch::Idle;
+use wharf_shim::launch::{Idle, Returning};
 
 /// Where a store keeps things.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,12 +67,13 @@ impl Holder {
     }
 }
 
-/// Whether a shim is kept ready. It costs about 100 KB while it waits, and leaves with its store.
+/// Whether a shim is kept ready, and those whose terminals are over used again. Each costs about 100 KB while it waits,
+/// and leaves with its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spares {
     /// No.
     None,
-    /// One, from the first terminal on.
+    /// One, from the first terminal on, and up to eight that have held a terminal before.
     One,
 }
 
@@ -93,6 +94,8 @@ struct Shared {
     keep_spare: bool,
     /// A shim that waits for its plan.
     spare: Mutex<Option<Idle>>,
+    /// Shims that hold terminals of this store and are asked to come back.
+    away: Mutex<Vec<Returning>>,
     /// The owner's connections of terminals created here that are to end with this process.
     leases: Mutex<HashMap<TerminalId, UnixStream>>,
 }
@@ -128,6 +131,7 @@ impl Store {
             cgroup: wharf_shim::tree::cgroup::parent(),
             keep_spare: spares == Spares::One,
             spare: Mutex::default(),
+            away: Mutex::default(),
             leases: Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })

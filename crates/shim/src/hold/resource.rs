@@ -38,6 +38,8 @@ pub(super) struct Meter {
     counted: Resources,
     /// How much processor time can be used in a second.
     processors: u32,
+    /// What children of this process had used before: of an earlier terminal, or of the program around a thread.
+    before: Duration,
     last: Usage,
     pause: Duration,
     /// When to look again; never, if nothing has to be counted.
@@ -54,7 +56,9 @@ impl Meter {
         };
         let processors = counted.cpu.and_then(|_| std::thread::available_parallelism().ok());
         let processors = processors.and_then(|n| u32::try_from(n.get()).ok()).unwrap_or(1);
-        let mut meter = Self { counted, processors, last: Usage::default(), pause: SHORTEST, next: None };
+        let before = wait::spent_by_children();
+        let mut meter =
+            Self { counted, processors, before, last: Usage::default(), pause: SHORTEST, next: None };
         let first = meter.soonest(&meter.last);
         meter.next = first.and_then(|pause| Instant::now().checked_add(pause));
         meter
@@ -150,7 +154,7 @@ impl Holder {
         }
         let mut usage = Usage::of_members(&self.members, &self.meter.counted);
         if matches!(self.members, Members::Descendants) {
-            usage.cpu += wait::spent_by_children();
+            usage.cpu += wait::spent_by_children().saturating_sub(self.meter.before);
         }
         usage
     }

@@ -204,6 +204,15 @@ pub(crate) fn block_signals() {
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut()) };
 }
 
+/// As before [`Signals::take`].
+pub(crate) fn unblock_signals() {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigemptyset` initialises the set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: the set is initialised, and nothing in this process handles a signal.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, set.as_ptr(), std::ptr::null_mut()) };
+}
+
 /// Whoever started the shim may ignore SIGCHLD, and hands that on; the kernel would then throw statuses away.
 pub(crate) fn hear_of_children() {
     // SAFETY: the default installs no code.

@@ -78,7 +78,8 @@ fn run(rounds: usize) -> Outcome {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let mut contenders = [
         Contender::new("spawned by the agent itself", Does::Floor(Floor)),
-        Contender::new("wharf acp", Does::Host(Side::wharf(dir.path())?)),
+        Contender::new("wharf acp --sandbox open", Does::Host(Side::wharf(dir.path(), "open")?)),
+        Contender::new("wharf acp, in its sandbox", Does::Host(Side::wharf(dir.path(), "workspace")?)),
         Contender::new("child_process, as usual", Does::Host(Side::peer(dir.path(), &["--usual"])?)),
         Contender::new("child_process, waiting for output", Does::Host(Side::peer(dir.path(), &[])?)),
     ];

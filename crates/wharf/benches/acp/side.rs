@@ -17,12 +17,16 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// `wharf acp`, with a client at its other end that has nothing to do but begin.
-    pub(crate) fn wharf(dir: &Path) -> Outcome<Self> {
+    /// `wharf acp`, with a client at its other end that has nothing to do but begin. The other hosts have no sandbox, so
+    /// only `open` is like for like.
+    pub(crate) fn wharf(dir: &Path, sandbox: &str) -> Outcome<Self> {
+        let project = dir.join(format!("project-{sandbox}"));
+        std::fs::create_dir(&project)?;
         let mut host = plain(env!("CARGO_BIN_EXE_wharf"));
-        host.args(["acp", "--"]).env("WHARF_STATE_DIR", dir.join("state"));
+        host.args(["acp", "--sandbox", sandbox, "--"]);
+        host.env("WHARF_STATE_DIR", dir.join(format!("state-{sandbox}")));
         host.stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self::start(host, dir, |host| begin(host, dir))
+        Self::start(host, dir, |host| begin(host, &project))
     }
 
     /// The client of the usual kind.
