@@ -282,7 +282,7 @@ mod tests {
         let confine = Confine {
             name: "locked".into(),
             namespaces: Namespaces::None,
-            mounts: vec![Mount::Hide { path: c"/root".into() }],
+            mounts: vec![Mount::Terminals],
             rules: Vec::new(),
             sockets: Sockets::None,
             metadata: Metadata::Usual,

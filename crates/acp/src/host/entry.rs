@@ -3,13 +3,14 @@
 //! Agents forget terminals. A handle has descriptors, so one that was kept for each would use them up; once a terminal has
 //! ended, its journal is opened when somebody asks.
 
+use super::slot::Slot;
 use super::{Event, Host, refusal};
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionId;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use wharf_core::{ControlError, Ended, ReadError, Store, Terminal, TerminalId};
 
@@ -30,7 +31,7 @@ pub(super) struct Entry {
 /// A terminal that runs, and its place among those that may at the same time.
 struct Live {
     terminal: Terminal,
-    _slot: Option<OwnedSemaphorePermit>,
+    _slot: Slot,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -42,12 +43,7 @@ enum Release {
 }
 
 impl Entry {
-    pub(super) fn new(
-        terminal: &Terminal,
-        session: SessionId,
-        limit: u64,
-        slot: Option<OwnedSemaphorePermit>,
-    ) -> Self {
+    pub(super) fn new(terminal: &Terminal, session: SessionId, limit: u64, slot: Slot) -> Self {
         Self {
             id: terminal.id().clone(),
             session,

@@ -16,6 +16,7 @@ mod output;
 mod refusal;
 mod service;
 mod session;
+mod slot;
 
 pub use event::Event;
 pub use service::TerminalService;
@@ -33,12 +34,13 @@ use judging::Judging;
 use making::{Making, Unclaimed};
 use serde_json::json;
 use session::Sessions;
+use slot::{Slot, Slots};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use wharf_core::policy::{Answer, Asker, Audit, Judge, Question, Unrestricted};
+use tokio::sync::{Semaphore, oneshot};
+use wharf_core::policy::{Answer, Asker, Audit, Judge, Question, SessionPlace, Unrestricted};
 use wharf_core::{Store, Terminal, TerminalId};
 
 /// Kept for an agent that names no limit.
@@ -77,7 +79,7 @@ struct Shared {
     judging: Judging,
     turns: Semaphore,
     /// Terminals that may still be started, if there is a limit.
-    slots: Option<Arc<Semaphore>>,
+    slots: Slots,
 }
 
 /// What an embedder decides once.
@@ -124,8 +126,7 @@ impl Host {
     fn with(store: Store, settings: Settings) -> Self {
         let (issued, sessions, making) = (Issued::default(), Mutex::default(), Making::default());
         let (judging, turns) = (Judging::default(), Semaphore::new(AT_ONCE));
-        let slots =
-            settings.max_terminals.map(|count| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS))));
+        let slots = Slots::default();
         let shared = Shared { store, settings, issued, sessions, making, judging, turns, slots };
         Self { shared: Arc::new(shared) }
     }
@@ -295,7 +296,7 @@ impl Host {
         let settings = &self.shared.settings;
         let spec = command::spec(settings, request, cwd.clone())?;
         let id = self.shared.issued.issue(&request.session_id).map_err(refusal::of_io)?;
-        let slot = self.take_slot()?;
+        let slot = self.take_slot(request, &cwd)?;
         let grant = self.permit(request, spec, cwd, &id, unwanted).await?;
         let turn = self.shared.turns.acquire().await;
         let created = self.shared.store.create_as(id.clone(), grant).await;
@@ -314,10 +315,11 @@ impl Host {
         Ok(entry)
     }
 
-    fn take_slot(&self) -> Result<Option<OwnedSemaphorePermit>, Error> {
-        let Some(slots) = &self.shared.slots else { return Ok(None) };
-        let most = self.shared.settings.max_terminals.unwrap_or_default();
-        slots.clone().try_acquire_owned().map(Some).map_err(|_| refusal::too_many(most))
+    fn take_slot(&self, request: &CreateTerminalRequest, cwd: &Path) -> Result<Slot, Error> {
+        let settings = &self.shared.settings;
+        let place = SessionPlace { cwd: cwd.to_owned(), key: request.session_id.to_string() };
+        let there = settings.judge.most_terminals(&place);
+        self.shared.slots.take(settings.max_terminals, cwd, there).map_err(refusal::too_many)
     }
 
     /// `terminal/output`. Reads files, which takes a few milliseconds at most.

@@ -48,6 +48,7 @@ fn run(args: &[&str]) -> Outcome {
         }
         ["roundtrip"] => roundtrip::run(),
         ["sandbox"] => sandbox::run(),
+        ["judge", sandbox, rounds] => sandbox::judge(sandbox, rounds.parse()?),
         ["throughput"] => throughput::run(),
         ["wakeup"] => wakeup::run(),
         ["idle"] => idle::run(IDLE),

@@ -5,7 +5,7 @@ use crate::measure::{Contender, in_turns, ms, one_thread, ratio, scratch, shim, 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use wharf_core::policy::{Judgement, Keeper, Known, Places, Policy, Seen, Situation, Whose};
-use wharf_core::{Spares, Spec, Store};
+use wharf_core::{Grant, Spares, Spec, Store};
 
 const ROUNDS: usize = 300;
 const WARM_UP: usize = 20;
@@ -63,7 +63,7 @@ impl Ground {
         Ok(Self { policy, places, project, temp, keeper: Mutex::default(), seen: Seen::default() })
     }
 
-    async fn round_trip(&self, store: &Store, sandbox: &str) -> Outcome {
+    fn judge(&self, sandbox: &str) -> Outcome<Grant> {
         let (places, directory, temp) = (&self.places, &self.project, &self.temp);
         let at = Situation {
             whose: Whose::Agent,
@@ -74,16 +74,31 @@ impl Ground {
             seen: &self.seen,
         };
         let spec = Spec::argv(PROGRAM, [""; 0]).cwd(directory);
-        let grant = match self.policy.judge(spec, &at)? {
-            Judgement::Allow(grant) => grant,
-            other => return Err(format!("{sandbox}: {other:?}").into()),
-        };
+        match self.policy.judge(spec, &at)? {
+            Judgement::Allow(grant) => Ok(grant),
+            other => Err(format!("{sandbox}: {other:?}").into()),
+        }
+    }
+
+    async fn round_trip(&self, store: &Store, sandbox: &str) -> Outcome {
+        let grant = self.judge(sandbox)?;
         grant.keep_standing(&mut self.keeper.lock().unwrap_or_else(PoisonError::into_inner));
         let terminal = store.create(grant).await?;
         let ended = terminal.wait().await?;
         terminal.release().await?;
         if ended.exit_code() == Some(0) { Ok(()) } else { Err("true is not true".into()) }
     }
+}
+
+/// Nothing but the judge, so many times: to count its system calls (`strace -c`) and instructions (`valgrind`), of which
+/// the difference between two numbers of rounds is exact on however busy a machine.
+pub(crate) fn judge(sandbox: &str, rounds: usize) -> Outcome {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let ground = Ground::make(dir.path())?;
+    for _ in 0..rounds {
+        ground.judge(sandbox)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn run() -> Outcome {

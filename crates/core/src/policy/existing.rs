@@ -1,110 +1,315 @@
-//! Which of many paths exist. The lists of secrets and caches name hundreds, of which a machine has a few; asking for each
-//! of them before every command would take longer than starting it.
+//! Which of many paths exist, and what they are. The lists of secrets and caches name hundreds, of which a machine has a
+//! few, and they are asked for before every command.
+//!
+//! The paths are a tree of names, and each directory in it is looked at once. What is remembered from one command to the
+//! next is only which of the names a directory holds, and only for as long as the directory is the same one and the
+//! kernel says that nothing in it was made, removed or renamed: its identity, its mount and its times. What those names
+//! are, and where links lead, is always found out anew.
+//!
+//! What surprises: a time is only as good as its clock's tick. So a directory that changed just now, or that lies on a
+//! file system whose times are another machine's or may be anything, is listed again the next time.
 
-use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+#[cfg(test)]
+mod tests;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Statx, StatxFlags};
+use rustix::io::Errno;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use wharf_shim::confine::Identity;
 
 /// So many in the same directory are found out by listing it.
 const MANY: usize = 4;
 
-/// Those that exist, links included, in the order of their directories.
-pub(super) fn existing<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<&'a PathBuf> {
-    let mut by_parent: BTreeMap<&Path, Vec<&PathBuf>> = BTreeMap::new();
-    for path in paths {
-        by_parent.entry(path.parent().unwrap_or(path)).or_default().push(path);
+/// File systems that live on this machine and keep the times of directories as they should: ext4, xfs, btrfs, tmpfs,
+/// overlayfs, f2fs, zfs, bcachefs.
+const LOCAL: [u64; 8] =
+    [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
+
+/// Something that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// As it was asked for.
+    pub(crate) written: PathBuf,
+    /// What that leads to, without links.
+    pub(crate) real: PathBuf,
+    pub(crate) is: Identity,
+    pub(crate) kind: FileType,
+}
+
+/// Paths that are asked for again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// The first is `/`.
+    nodes: Vec<Node>,
+    /// By node. Never about what something is.
+    memory: Mutex<Vec<Option<Remembered>>>,
+    /// How long a directory must have been as it is to be remembered.
+    settled: Settled,
+}
+
+/// In seconds.
+#[derive(Debug, Clone, Copy)]
+struct Settled(i64);
+
+impl Default for Settled {
+    /// No kernel's clock for files ticks as slowly as this.
+    fn default() -> Self {
+        Self(2)
     }
-    let mut found = Vec::new();
-    let mut missing: Vec<&Path> = Vec::new();
-    for (parent, paths) in by_parent {
-        // In their order, what is in a missing directory comes after it.
-        if missing.last().is_some_and(|missing| parent.starts_with(missing)) {
-            continue;
-        }
-        match names(parent, paths.len()) {
-            Names::Missing => missing.push(parent),
-            Names::Known(names) => {
-                found.extend(
-                    paths
-                        .into_iter()
-                        .filter(|path| path.file_name().is_some_and(|name| names.contains(name))),
-                );
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Node {
+    path: PathBuf,
+    name: OsString,
+    wanted: bool,
+    children: Vec<usize>,
+}
+
+/// What a directory held.
+#[derive(Debug)]
+struct Remembered {
+    stamp: Stamp,
+    /// Those of the children that exist.
+    there: Vec<usize>,
+}
+
+/// As long as it is the same, a directory holds the same names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    is: Identity,
+    mount: u64,
+    changed: (i64, u32),
+    modified: (i64, u32),
+}
+
+/// What is known of a place in the file system at this moment.
+struct Sight {
+    stamp: Stamp,
+    kind: FileType,
+}
+
+impl Tree {
+    pub(crate) fn new<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        let mut nodes = vec![Node { path: PathBuf::from("/"), ..Node::default() }];
+        for path in paths {
+            let mut at = 0;
+            for part in path.components() {
+                let Component::Normal(name) = part else { continue };
+                at = child(&mut nodes, at, name);
             }
-            Names::Unknown => found.extend(paths.into_iter().filter(|path| path.symlink_metadata().is_ok())),
+            nodes[at].wanted = true;
         }
+        let memory = Mutex::new(nodes.iter().map(|_| None).collect());
+        Self { nodes, memory, settled: Settled::default() }
     }
-    found
-}
 
-/// What is in a directory, as far as that is worth knowing.
-enum Names {
-    Known(HashSet<OsString>),
-    /// Each has to be asked for.
-    Unknown,
-    /// There is no such directory.
-    Missing,
-}
+    /// Those that exist and are not to be left out, by their real paths, sorted; of several in each other the outermost.
+    pub(crate) fn look(&self, left_out: impl Fn(&Path) -> bool) -> Vec<Found> {
+        let mut found = Vec::new();
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.nodes.is_empty() {
+            self.visit(0, Path::new("/"), &left_out, &mut memory, &mut found);
+        }
+        found.sort_by(|one, other| one.real.cmp(&other.real));
+        found.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
+        found
+    }
 
-fn names(parent: &Path, wanted: usize) -> Names {
-    let missing = |kind| matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory);
-    if wanted < MANY {
-        return match parent.metadata() {
-            Err(error) if missing(error.kind()) => Names::Missing,
-            _ => Names::Unknown,
+    /// The outermost of them that a path is or lies in, by its name alone.
+    pub(crate) fn holding<'a>(&'a self, path: &'a Path) -> Option<&'a Path> {
+        self.down(path).find(|node| node.wanted).map(|node| node.path.as_path())
+    }
+
+    /// Whether one of them lies in that directory, by its name alone.
+    pub(crate) fn reaches_into(&self, directory: &Path) -> bool {
+        let below = directory.components().filter(|part| matches!(part, Component::Normal(_))).count();
+        self.down(directory).nth(below).is_some_and(|node| !node.children.is_empty())
+    }
+
+    /// The nodes along a path, as far as there are any, from `/` on.
+    fn down<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Node> {
+        let names = path.components().filter_map(|part| match part {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        });
+        let step = |at: &mut Option<&'a Node>, name: &'a OsStr| {
+            let children = at.map_or(&[][..], |node| &node.children);
+            *at = children.iter().map(|child| &self.nodes[*child]).find(|node| node.name == name);
+            *at
         };
+        let top = self.nodes.first();
+        top.into_iter().chain(names.scan(top, step))
     }
-    match fs::read_dir(parent) {
-        Err(error) if missing(error.kind()) => Names::Missing,
-        // It may still be possible to reach what is in it.
-        Err(_) => Names::Unknown,
-        // A name that cannot be read makes the list useless: something may be left out.
-        Ok(entries) => match entries.map(|entry| entry.map(|entry| entry.file_name())).collect() {
-            Ok(names) => Names::Known(names),
-            Err(_) => Names::Unknown,
-        },
+
+    /// What is wanted below a directory; `real` is where that is, but for a link in its own place.
+    fn visit(
+        &self,
+        at: usize,
+        real: &Path,
+        left_out: &impl Fn(&Path) -> bool,
+        memory: &mut [Option<Remembered>],
+        found: &mut Vec<Found>,
+    ) {
+        let Some((sight, target)) = follow(real) else { return };
+        let real = target.as_deref().unwrap_or(real);
+        if sight.kind != FileType::Directory {
+            return;
+        }
+        let there = match &memory[at] {
+            Some(known) if known.stamp == sight.stamp => known.there.clone(),
+            _ => {
+                let (there, remembered) = self.list(at, real);
+                memory[at] = remembered;
+                there
+            }
+        };
+        for child in there {
+            let node = &self.nodes[child];
+            let below = real.join(&node.name);
+            if node.wanted && !left_out(&node.path) {
+                found.extend(at_last_link(&node.path, &below));
+            }
+            // Also in what is found: a link in there leads elsewhere.
+            if !node.children.is_empty() {
+                self.visit(child, &below, left_out, memory, found);
+            }
+        }
+    }
+
+    /// Which children exist, and whether that can be believed later. Everything on one descriptor, or what is remembered of
+    /// one directory could be the content of another.
+    fn list(&self, at: usize, real: &Path) -> (Vec<usize>, Option<Remembered>) {
+        let children = &self.nodes[at].children;
+        let name = |child: &usize| self.nodes[*child].name.as_os_str();
+        let Ok((dir, names)) = open(real, children.len()) else { return (Vec::new(), None) };
+        let before = now();
+        let stamp = see(dir.as_fd(), OsStr::new(""), AtFlags::EMPTY_PATH).map(|sight| sight.stamp);
+        let exists = |name: &OsStr| see(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let there: Vec<usize> = match names.then(|| all_names(&dir)).flatten() {
+            Some(names) => children.iter().copied().filter(|child| names.contains(name(child))).collect(),
+            None => children.iter().copied().filter(|child| exists(name(child))).collect(),
+        };
+        let settled = stamp.ok().filter(|stamp| {
+            stamp.changed.0.max(stamp.modified.0) < before - self.settled.0 && is_local(dir.as_fd())
+        });
+        let remembered = settled.map(|stamp| Remembered { stamp, there: there.clone() });
+        (there, remembered)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn those_that_exist_are_found_however_many_are_asked_for() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in ["a", "b", "many/1", "many/4", "many/deep/x"] {
-            fs::create_dir_all(dir.path().join(name)).unwrap();
-        }
-        std::os::unix::fs::symlink("nowhere", dir.path().join("many/link")).unwrap();
-        fs::write(dir.path().join("file"), "").unwrap();
-        let all: Vec<PathBuf> = [
-            "a",
-            "b/c",
-            "many/1",
-            "many/2",
-            "many/3",
-            "many/4",
-            "many/5",
-            "many/link",
-            "many/deep/x",
-            "missing/1",
-            "missing/2",
-            "missing/3",
-            "missing/4",
-            "missing/deep/1",
-            "missing-too/x",
-            "file/in",
-        ]
-        .iter()
-        .map(|name| dir.path().join(name))
-        .collect();
-        let mut found = existing(&all);
-        let mut asked: Vec<&PathBuf> = all.iter().filter(|path| path.symlink_metadata().is_ok()).collect();
-        found.sort();
-        asked.sort();
-        assert_eq!(found, asked);
-        assert_eq!(found.len(), 5);
+impl Clone for Tree {
+    fn clone(&self) -> Self {
+        let memory = Mutex::new(self.nodes.iter().map(|_| None).collect());
+        Self { nodes: self.nodes.clone(), memory, settled: self.settled }
     }
+}
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.nodes == other.nodes
+    }
+}
+
+impl Eq for Tree {}
+
+fn child(nodes: &mut Vec<Node>, of: usize, name: &OsStr) -> usize {
+    let known = nodes[of].children.iter().copied().find(|child| nodes[*child].name == name);
+    known.unwrap_or_else(|| {
+        let path = nodes[of].path.join(name);
+        nodes.push(Node { path, name: name.to_owned(), ..Node::default() });
+        let new = nodes.len() - 1;
+        nodes[of].children.push(new);
+        new
+    })
+}
+
+/// One path on its own, whatever links are on the way. Missing or out of reach is nothing.
+pub(crate) fn find(written: &Path) -> Option<Found> {
+    let fd = rustix::fs::open(written, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    found(written, fd)
+}
+
+/// The same where only the last part of `at` may be a link.
+fn at_last_link(written: &Path, at: &Path) -> Option<Found> {
+    let sight = see(CWD, at.as_os_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if sight.kind != FileType::Symlink {
+        let (is, kind) = (sight.stamp.is, sight.kind);
+        return Some(Found { written: written.to_owned(), real: at.to_owned(), is, kind });
+    }
+    let fd = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    found(written, fd)
+}
+
+fn found(written: &Path, fd: OwnedFd) -> Option<Found> {
+    let sight = see(fd.as_fd(), OsStr::new(""), AtFlags::EMPTY_PATH).ok()?;
+    let real = super::roots::real_path(fd.as_fd()).ok()?;
+    Some(Found { written: written.to_owned(), real, is: sight.stamp.is, kind: sight.kind })
+}
+
+/// What is at a path, and where if that is a link.
+fn follow(path: &Path) -> Option<(Sight, Option<PathBuf>)> {
+    let sight = see(CWD, path.as_os_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if sight.kind != FileType::Symlink {
+        return Some((sight, None));
+    }
+    let fd = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let sight = see(fd.as_fd(), OsStr::new(""), AtFlags::EMPTY_PATH).ok()?;
+    Some((sight, super::roots::real_path(fd.as_fd()).ok()))
+}
+
+fn see(dir: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> Result<Sight, Errno> {
+    let stat = rustix::fs::statx(dir, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)?;
+    let kind = FileType::from_raw_mode(u32::from(stat.stx_mode));
+    Ok(Sight { stamp: Stamp::of(&stat), kind })
+}
+
+impl Stamp {
+    fn of(stat: &Statx) -> Self {
+        let dev = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
+        Self {
+            is: Identity { dev, ino: stat.stx_ino },
+            mount: stat.stx_mnt_id,
+            changed: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
+            modified: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
+        }
+    }
+}
+
+/// To be listed if that is worth it and allowed. What cannot be listed can still hold what can be reached.
+fn open(dir: &Path, wanted: usize) -> Result<(OwnedFd, bool), Errno> {
+    let plain = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let listed = (wanted >= MANY).then(|| rustix::fs::open(dir, plain | OFlags::RDONLY, Mode::empty()));
+    if let Some(Ok(dir)) = listed {
+        return Ok((dir, true));
+    }
+    rustix::fs::open(dir, plain | OFlags::PATH, Mode::empty()).map(|dir| (dir, false))
+}
+
+/// A name that cannot be read makes the list useless: something may be left out.
+fn all_names(dir: &OwnedFd) -> Option<HashSet<OsString>> {
+    let names = Dir::read_from(dir).ok()?;
+    names.map(|entry| Some(OsStr::from_bytes(entry.ok()?.file_name().to_bytes()).to_owned())).collect()
+}
+
+fn is_local(dir: BorrowedFd<'_>) -> bool {
+    rustix::fs::fstatfs(dir).is_ok_and(|stat| LOCAL.contains(&stat.f_type.cast_unsigned()))
+}
+
+/// In whole seconds, as files have it.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(0)
+}
+
+/// Whether a path is another or lies in it. Both as the kernel tells them: absolute, without links, dots or needless slashes.
+pub(crate) fn is_within(path: &Path, other: &Path) -> bool {
+    let rest = path.as_os_str().as_bytes().strip_prefix(other.as_os_str().as_bytes());
+    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || other == Path::new("/"))
 }

@@ -94,11 +94,19 @@ struct Looked {
 }
 
 #[derive(Debug, Clone)]
-struct Finding {
-    decision: Decision,
+pub(super) struct Finding {
+    pub(super) decision: Decision,
     /// The rule, if it is one.
-    rule: Option<String>,
-    reason: String,
+    pub(super) rule: Option<String>,
+    pub(super) reason: String,
+}
+
+/// What the rules say.
+pub(super) struct Considered {
+    pub(super) decision: Decision,
+    /// The strictest first.
+    pub(super) findings: Vec<Finding>,
+    notes: Vec<String>,
 }
 
 impl Policy {
@@ -202,18 +210,26 @@ impl Policy {
 
     /// What the rules say of a command that is ready to be started.
     fn weigh(&self, (mut grant, root): (Grant, PathBuf), at: &Situation<'_>, sandbox: String) -> Looked {
+        let considered = self.consider(at.whose, &|rules| judge_both_names(rules, &grant));
+        let Considered { decision, findings, notes } = considered;
+        grant.facts = self.facts(&findings, &sandbox);
+        Looked { decision, findings, notes, sandbox, grant: Some((grant, root)) }
+    }
+
+    /// What all rules say of one thing, the strictest first.
+    pub(super) fn consider(&self, whose: Whose, judge: &dyn Fn(&Rules) -> Matches) -> Considered {
         let (mut findings, mut notes, mut unreadable) = (Vec::new(), Vec::new(), false);
         let mut decision = None;
-        if at.whose == Whose::Agent {
+        if whose == Whose::Agent {
             for rules in &self.rules {
-                let matches = judge_both_names(rules, &grant);
+                let matches = judge(rules);
                 decision = decision.max(matches.decision);
                 unreadable |= (matches.unreadable || matches.unknown) && rules.restrict();
                 findings.extend(matches.found.into_iter().map(Finding::from_rule));
                 notes.extend(matches.notes);
             }
         }
-        let mut decision = decision.unwrap_or(self.default_for(at));
+        let mut decision = decision.unwrap_or(self.default_for(whose));
         if unreadable && decision < Decision::Ask {
             decision = Decision::Ask;
             let reason =
@@ -225,16 +241,19 @@ impl Policy {
             findings.push(Finding { decision, rule: None, reason });
         }
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.decision));
-        grant.facts = Facts {
-            rules: findings.iter().map(Finding::to_string).collect(),
-            sandbox: sandbox.clone(),
-            limits: self.limits.named(),
-        };
-        Looked { decision, findings, notes, sandbox, grant: Some((grant, root)) }
+        Considered { decision, findings, notes }
     }
 
-    fn default_for(&self, at: &Situation<'_>) -> Decision {
-        match at.whose {
+    pub(super) fn facts(&self, findings: &[Finding], sandbox: &str) -> Facts {
+        Facts {
+            rules: findings.iter().map(Finding::to_string).collect(),
+            sandbox: sandbox.to_owned(),
+            limits: self.limits.named(),
+        }
+    }
+
+    fn default_for(&self, whose: Whose) -> Decision {
+        match whose {
             Whose::Person => Decision::Allow,
             Whose::Agent => self.default,
         }

@@ -17,6 +17,7 @@ mod error;
 mod existing;
 mod judge;
 mod limits;
+mod line;
 mod places;
 mod profile;
 mod protected;
@@ -33,6 +34,7 @@ pub use audit::{Audit, AuditError};
 pub use error::PolicyError;
 pub use judge::{Explanation, Seen, Situation, Whose};
 pub use limits::Limits;
+pub use line::{Line, Ruled};
 pub use places::{Known, Places};
 pub use profile::{LOCKED, OPEN, WORKSPACE};
 pub use rules::Decision;
@@ -157,6 +159,19 @@ impl Policy {
         match self.profile(name) {
             Some(_) => Ok(()),
             None => Err(format!("{}; {}", self.no_profile(name), self.known_profiles())),
+        }
+    }
+
+    /// Makes the caches of installed tools that are missing, if the sandbox lets commands write to them. Before the first
+    /// command of a front end: what does not exist then cannot be written from inside.
+    pub fn make_caches(&self, whose: Whose, sandbox: Option<&str>, places: &Places) {
+        let usual = match whose {
+            Whose::Person => OPEN,
+            Whose::Agent => &self.sandbox,
+        };
+        let terms = self.profile(sandbox.unwrap_or(usual)).and_then(|profile| profile.terms);
+        if terms.is_some_and(|terms| terms.roots == profile::Use::Write) {
+            caches::make(places);
         }
     }
 

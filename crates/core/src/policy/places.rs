@@ -1,6 +1,7 @@
 //! The places of a person and a machine that policy has to know: home, wharf's own directories, what the environment has
 //! moved. Given by the front end; nothing is looked up here.
 
+use super::existing::{Tree, find};
 use super::{caches, secrets};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -32,9 +33,12 @@ pub struct Places {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
     secrets: OnceLock<Vec<PathBuf>>,
-    real_secrets: OnceLock<Vec<PathBuf>>,
+    hidden: OnceLock<Tree>,
+    spelled: OnceLock<Tree>,
     real_own: OnceLock<Vec<PathBuf>>,
+    real_home: OnceLock<Option<PathBuf>>,
     caches: OnceLock<Vec<PathBuf>>,
+    cache_tree: OnceLock<Tree>,
     executables: OnceLock<Vec<PathBuf>>,
 }
 
@@ -44,11 +48,27 @@ impl Places {
         self.known.secrets.get_or_init(|| secrets::secrets(self))
     }
 
-    /// The same as they are written, and as they really are where they exist.
-    pub(crate) fn spelled_secrets(&self) -> &[PathBuf] {
-        self.known
-            .real_secrets
-            .get_or_init(|| self.secrets().iter().flat_map(|path| spellings(path)).collect())
+    /// The same with wharf's own, to be looked for.
+    pub(crate) fn hidden(&self) -> &Tree {
+        self.known.hidden.get_or_init(|| {
+            let own: Vec<PathBuf> = self.own().map(Path::to_owned).collect();
+            Tree::new(self.secrets().iter().chain(&own))
+        })
+    }
+
+    /// What is hidden as it is written, and as it really is where it exists.
+    pub(crate) fn spelled_secrets(&self) -> &Tree {
+        self.known.spelled.get_or_init(|| {
+            let real: Vec<PathBuf> =
+                self.hidden().look(|_| false).into_iter().map(|found| found.real).collect();
+            Tree::new(self.secrets().iter().chain(&real))
+        })
+    }
+
+    /// The home as it really is, if there is one.
+    pub(crate) fn real_home(&self) -> Option<&Path> {
+        let real = || Some(find(self.home.as_deref()?)?.real);
+        self.known.real_home.get_or_init(real).as_deref()
     }
 
     /// Wharf's own, likewise.
@@ -59,6 +79,11 @@ impl Places {
     /// Tool caches, whether they exist or not.
     pub(crate) fn caches(&self) -> &[PathBuf] {
         self.known.caches.get_or_init(|| caches::caches(self))
+    }
+
+    /// The same, to be looked for.
+    pub(crate) fn cache_tree(&self) -> &Tree {
+        self.known.cache_tree.get_or_init(|| Tree::new(self.caches()))
     }
 
     /// Directories of programs in them.

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 
 /// Under home.
 const HOME: &[&str] = &[
-    // Keys and passwords.
-    ".ssh .gnupg .password-store .pki .netrc _netrc .authinfo .authinfo.gpg .pgpass .my.cnf .mylogin.cnf \
+    // Keys and passwords, and the sockets of those who keep them.
+    ".1password .bitwarden-ssh-agent.sock snap/bitwarden .ssh .gnupg .password-store .pki .netrc _netrc .authinfo .authinfo.gpg .pgpass .my.cnf .mylogin.cnf \
      .git-credentials .vault-token .age .sops .bitcoin .ethereum .electrum .Xauthority .ICEauthority \
      .k5login .step .putty .config/sops .config/age .config/Bitwarden .config/1Password .config/op \
      .config/keepassxc .config/rclone .config/rbw",
@@ -25,7 +25,7 @@ const HOME: &[&str] = &[
      .config/linode-cli .config/flyctl .fly .config/heroku .config/netlify .config/vercel \
      .local/share/com.vercel.cli .config/.wrangler .wrangler .config/stripe .config/ngrok .ngrok2 .kube \
      .config/helm/registry .minikube/profiles .docker/config.json .docker/run .docker/desktop .dockercfg \
-     .config/containers/auth.json .colima .lima .orbstack .rd .terraformrc \
+     .config/containers/auth.json .local/share/containers/podman/machine .colima .lima .orbstack .rd .terraformrc \
      .terraform.d/credentials.tfrc.json .terraform.d/credentials .pulumi/credentials.json .databrickscfg \
      .snowflake .snowsql .config/snowflake .dbt/profiles.yml",
     // Forges.
@@ -52,7 +52,7 @@ const HOME: &[&str] = &[
      .config/google-chrome .config/google-chrome-beta .config/chromium .config/BraveSoftware \
      .config/microsoft-edge .config/vivaldi .config/opera .config/Slack .config/discord .config/Signal \
      .local/share/TelegramDesktop .config/evolution .local/share/evolution .mutt .config/mutt .msmtprc \
-     .mbsyncrc .fetchmailrc .config/Code/User/globalStorage .config/Cursor/User/globalStorage .var/app \
+     .mbsyncrc .fetchmailrc .emacs.d/server .screen .config/Code/User/globalStorage .config/Cursor/User/globalStorage .var/app \
      snap/firefox snap/chromium",
     // Histories, in which passwords end up.
     ".bash_history .zsh_history .zhistory .local/share/fish/fish_history .local/share/nushell .history \
@@ -100,17 +100,23 @@ const MOVED: &[(&str, &[&str])] = &[
     ("XAUTHORITY", &[]),
     ("ICEAUTHORITY", &[]),
     ("XDG_RUNTIME_DIR", &[]),
+    ("SCREENDIR", &[]),
+    ("ZELLIJ_SOCKET_DIR", &[]),
 ];
 
-/// Addresses of sockets.
-const SOCKETS: &[&str] =
-    &["SSH_AUTH_SOCK GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS DOCKER_HOST \
+/// Addresses of sockets: of who holds keys, and of who types, shows or starts things on the person's behalf. Those of
+/// Wayland, X11, PulseAudio and PipeWire are in the runtime directory or among temporary files, where no command gets.
+const SOCKETS: &[&str] = &[
+    "SSH_AUTH_SOCK GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS DOCKER_HOST \
      CONTAINER_HOST PODMAN_HOST WSL_INTEROP VSCODE_IPC_HOOK_CLI VSCODE_GIT_IPC_HANDLE NVIM \
-     NVIM_LISTEN_ADDRESS KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET ALACRITTY_SOCKET I3SOCK SWAYSOCK"];
+     NVIM_LISTEN_ADDRESS TMUX BITWARDEN_SSH_AUTH_SOCK GNOME_KEYRING_CONTROL EMACS_SERVER_FILE WAYLAND_DISPLAY \
+     PULSE_SERVER NIX_DAEMON_SOCKET_PATH KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET ALACRITTY_SOCKET I3SOCK SWAYSOCK",
+];
 
-/// Of the machine. `/var/run` is `/run` on most, and a directory of its own on some.
-const MACHINE: &[&str] =
-    &["/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/krb5.keytab \
+/// Of the machine. The daemons of Nix and Guix build as other users, and for one whom they trust they do anything as root:
+/// who wants to build with them from a sandbox shows their sockets. `/var/run` is `/run` on most, and a directory of its own on some.
+const MACHINE: &[&str] = &[
+    "/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/krb5.keytab \
      /etc/ssh/ssh_host_rsa_key /etc/ssh/ssh_host_ecdsa_key /etc/ssh/ssh_host_ed25519_key \
      /etc/ssh/ssh_host_dsa_key /etc/ssl/private /etc/pki/tls/private /etc/letsencrypt /etc/wireguard \
      /etc/openvpn /etc/ppp /etc/NetworkManager/system-connections /etc/kubernetes /etc/rancher \
@@ -119,10 +125,11 @@ const MACHINE: &[&str] =
      /run/docker /run/containerd /run/crio /run/k3s /run/podman /run/buildkit /run/dbus \
      /run/systemd/private /run/systemd/machine /run/systemd/home /run/libvirt /run/lxd.socket /run/incus \
      /run/snapd.socket /run/snapd-snap.socket /run/pcscd /run/screen /run/screens /run/tmux \
-     /run/avahi-daemon /run/cups /run/WSL /run/wharf /run/sudo /run/polkit /run/udisks2 \
+     /run/host-services /nix/var/nix/daemon-socket /var/guix/daemon-socket /run/avahi-daemon /run/cups /run/WSL /run/wharf /run/sudo /run/polkit /run/udisks2 \
      /var/run/docker.sock /var/run/docker /var/run/containerd /var/run/crio /var/run/podman /var/run/dbus \
      /var/run/libvirt /var/run/secrets /var/run/user /var/lib/lxd/unix.socket \
-     /var/snap/lxd/common/lxd/unix.socket /var/lib/incus/unix.socket /mnt/wslg"];
+     /var/snap/lxd/common/lxd/unix.socket /var/lib/incus/unix.socket /mnt/wslg",
+];
 
 /// Everything that is hidden unless a profile says otherwise, sorted, none inside another.
 pub(crate) fn secrets(places: &Places) -> Vec<PathBuf> {
@@ -208,6 +215,11 @@ mod tests {
             "/run/user/1000/wharf/x",
             "/run/user/1000/bus",
             "/run/docker.sock",
+            "/nix/var/nix/daemon-socket/socket",
+            "/users/u/.1password/agent.sock",
+            "/users/u/.bitwarden-ssh-agent.sock",
+            "/users/u/.local/share/containers/podman/machine/podman.sock",
+            "/users/u/.emacs.d/server/server",
             "/var/run/docker.sock",
             "/run/dbus/system_bus_socket",
             "/etc/shadow",
@@ -253,6 +265,8 @@ mod tests {
             ("GNUPGHOME", "/data/keys"),
             ("KUBECONFIG", "/data/k1:/data/k2"),
             ("SSH_AUTH_SOCK", "/data/agent/sock"),
+            ("TMUX", "/data/tmux-1000/default,4242,0"),
+            ("WAYLAND_DISPLAY", "wayland-0"),
             ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/data/bus/1"),
             ("XDG_RUNTIME_DIR", "/data/run"),
             ("HISTFILE", "/"),
@@ -264,6 +278,7 @@ mod tests {
             "/data/k1",
             "/data/k2",
             "/data/agent/sock",
+            "/data/tmux-1000/default",
             "/data/bus/1",
             "/data/run/x",
             "/users/u/.cargo/credentials.toml",

@@ -99,11 +99,20 @@ pub enum Judgement {
 pub trait Judge: Send + Sync {
     /// Judges one.
     fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError>;
+
+    /// How many terminals may run at the same time in a conversation's directory, if there is a limit for it alone.
+    fn most_terminals(&self, _place: &SessionPlace) -> Option<usize> {
+        None
+    }
 }
 
 impl<J: Judge + ?Sized> Judge for Arc<J> {
     fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError> {
         (**self).judge(spec, place)
+    }
+
+    fn most_terminals(&self, place: &SessionPlace) -> Option<usize> {
+        (**self).most_terminals(place)
     }
 }
 

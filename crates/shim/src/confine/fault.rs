@@ -117,10 +117,11 @@ impl Confine {
 impl Mount {
     fn describe(&self) -> String {
         match self {
-            Self::Hide { path } => format!("hiding {}", text(path)),
+            Self::Hide { path, .. } => format!("hiding {}", text(path)),
             Self::ReadOnly { path, .. } => format!("keeping {} read-only", text(path)),
             Self::Placeholder { path } => format!("making {} and keeping it read-only", text(path)),
             Self::Fixed { path, .. } => format!("keeping {} at its place", text(path)),
+            Self::Link { path, .. } => format!("keeping the link {} at its place", text(path)),
             Self::Over { from, onto, .. } => format!("mounting {} over {}", text(from), text(onto)),
             Self::Again { path, .. } => format!("mounting {} back at its place", text(path)),
             Self::Fresh { path, .. } => format!("mounting an empty directory over {}", text(path)),

@@ -5,7 +5,7 @@
 //! place they are mounted on. So rules are opened after the mounts, and a file on a mount counts as being where that is.
 
 use super::fault::{Fault, Step};
-use super::{Absent, Access, Rule};
+use super::{Absent, Access, Identity, Rule};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -128,11 +128,11 @@ fn add(ruleset: BorrowedFd<'_>, rule: &Rule) -> Result<(), Errno> {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if rule.absent == Absent::Skip => return Ok(()),
         found => found?,
     };
-    if let Some(is) = rule.is {
-        is.check(found.as_fd())?;
+    let stat = rustix::fs::fstat(&found)?;
+    if rule.is.is_some_and(|is| is != Identity { dev: stat.st_dev, ino: stat.st_ino }) {
+        return Err(Errno::STALE);
     }
-    let mode = rustix::fs::fstat(&found)?.st_mode;
-    let rights = match FileType::from_raw_mode(mode) {
+    let rights = match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => rule.access.rights(),
         _ => rule.access.rights() & ON_FILE,
     };

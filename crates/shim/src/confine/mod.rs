@@ -72,10 +72,12 @@ pub enum OwnNet {
 /// fails the start, since somebody may have put it there meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mount {
-    /// An empty read-only directory or an empty file over what is there. Nothing there: nothing done.
+    /// An empty read-only directory or an empty file over what is there.
     Hide {
         /// Where.
         path: CString,
+        /// What must be there.
+        is: Hidden,
     },
     /// The same thing again, read-only.
     ReadOnly {
@@ -93,6 +95,14 @@ pub enum Mount {
     /// The same directory again, as it is. A mount point can be neither renamed nor removed, so no other directory can
     /// be put in its place: needed for every directory between a writable root and what is protected in it.
     Fixed {
+        /// Where.
+        path: CString,
+        /// What it must be.
+        is: Identity,
+    },
+    /// The same symbolic link again: as with [`Mount::Fixed`], no other can be put in its place. Where it leads is not
+    /// looked at.
+    Link {
         /// Where.
         path: CString,
         /// What it must be.
@@ -170,6 +180,16 @@ pub enum Absent {
     Skip,
     /// The start fails.
     Fail,
+}
+
+/// What is hidden. Something that was moved away since it was seen would be readable at its new place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hidden {
+    /// Exactly this; the start fails if it is gone.
+    Exactly(Identity),
+    /// Whatever has that name in exactly this directory, or nothing: programs write their settings and histories anew
+    /// and rename them into place at any moment. Only where no command can do the same.
+    In(Identity),
 }
 
 /// Which sockets can be opened. Pairs of connected ones always can.

@@ -3,6 +3,7 @@
 //! Everything is cloned together with what is mounted below it: the kernel would refuse an ordinary user less, since
 //! that could uncover what a mount hides.
 
+use super::Identity;
 use super::fault::{Fault, Step};
 use super::prepare::{Covering, Named, Source};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
@@ -24,9 +25,9 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
             from.take().map_err(at(index))?;
         }
     }
-    let mut empty = None;
+    let mut nothing = Nothing::default();
     for (index, mount) in mounts.iter().enumerate() {
-        one(mount, terminal, &mut empty).map_err(at(index))?;
+        one(mount, terminal, &mut nothing).map_err(at(index))?;
     }
     Ok(())
 }
@@ -39,10 +40,18 @@ pub(super) fn enter(directory: &Named) -> Result<(), Errno> {
     rustix::process::fchdir(found)
 }
 
-fn one(mount: &Covering<'_>, terminal: Option<&Named>, empty: &mut Option<OwnedFd>) -> Result<(), Errno> {
+fn one(mount: &Covering<'_>, terminal: Option<&Named>, nothing: &mut Nothing) -> Result<(), Errno> {
     match mount {
-        Covering::Hide { path } => match if_there(open(path))? {
-            Some(place) => hide(place.as_fd(), empty),
+        Covering::Hide { path, is } => match if_reached(open(path))? {
+            Some(place) => nothing.cover(place.as_fd(), Some(*is)),
+            None => Ok(()),
+        },
+        Covering::HideIn { parent, is, name } => match if_reached(open(parent))? {
+            Some(parent) => {
+                is.check(parent.as_fd())?;
+                let place = if_there(open_at(parent.as_fd(), name, OFlags::PATH))?;
+                place.map_or(Ok(()), |place| nothing.cover(place.as_fd(), None))
+            }
             None => Ok(()),
         },
         Covering::ReadOnly { path, is } => {
@@ -56,6 +65,11 @@ fn one(mount: &Covering<'_>, terminal: Option<&Named>, empty: &mut Option<OwnedF
             let place = open(path)?;
             is.check(place.as_fd())?;
             attach(clone(place.as_fd())?.as_fd(), place.as_fd())
+        }
+        Covering::Link { path, is } => {
+            let link = open_at(CWD, path, OFlags::PATH | OFlags::NOFOLLOW)?;
+            is.check(link.as_fd())?;
+            attach(clone(link.as_fd())?.as_fd(), link.as_fd())
         }
         Covering::Over { from, onto } => match if_there(open(onto))? {
             Some(place) => attach(from.taken()?, place.as_fd()),
@@ -90,28 +104,49 @@ impl Source<'_> {
     }
 }
 
-/// The one empty directory is mounted where it is first needed and cloned from there for all others.
-fn hide(place: BorrowedFd<'_>, empty: &mut Option<OwnedFd>) -> Result<(), Errno> {
-    let is_directory = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode) == FileType::Directory;
-    match empty {
-        _ if !is_directory => {
-            // Reads as an empty file, and a connection to it is refused.
-            let tree = clone(open(c"/dev/null")?.as_fd())?;
-            set(tree.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY)?;
-            attach(tree.as_fd(), place)
+/// What stands over what is hidden. Each is mounted where it is first needed and cloned from there for all others.
+#[derive(Default)]
+struct Nothing {
+    directory: Option<OwnedFd>,
+    file: Option<OwnedFd>,
+}
+
+impl Nothing {
+    /// Covers what is there, if it is what it must be.
+    fn cover(&mut self, place: BorrowedFd<'_>, is: Option<Identity>) -> Result<(), Errno> {
+        let stat = rustix::fs::fstat(place)?;
+        if is.is_some_and(|is| is != Identity { dev: stat.st_dev, ino: stat.st_ino }) {
+            return Err(Errno::STALE);
         }
-        Some(empty) => attach(clone(empty.as_fd())?.as_fd(), place),
-        None => {
-            let flags = MountAttrFlags::MOUNT_ATTR_RDONLY
-                | MountAttrFlags::MOUNT_ATTR_NOSUID
-                | MountAttrFlags::MOUNT_ATTR_NODEV
-                | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-            let made = file_system(c"tmpfs", &[(c"mode", c"555"), (c"size", c"4096")], flags)?;
-            attach(made.as_fd(), place)?;
-            *empty = Some(made);
-            Ok(())
+        let (first, make): (_, fn() -> Result<OwnedFd, Errno>) = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => (&mut self.directory, empty_directory),
+            _ => (&mut self.file, empty_file),
+        };
+        match first {
+            Some(first) => attach(clone(first.as_fd())?.as_fd(), place),
+            None => {
+                let made = make()?;
+                attach(made.as_fd(), place)?;
+                *first = Some(made);
+                Ok(())
+            }
         }
     }
+}
+
+/// Reads as an empty file, and a connection to it is refused.
+fn empty_file() -> Result<OwnedFd, Errno> {
+    let tree = clone(open(c"/dev/null")?.as_fd())?;
+    set(tree.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY)?;
+    Ok(tree)
+}
+
+fn empty_directory() -> Result<OwnedFd, Errno> {
+    let flags = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    file_system(c"tmpfs", &[(c"mode", c"555"), (c"size", c"4096")], flags)
 }
 
 /// At its own place, with directories on the way if a mount has covered them.
@@ -175,11 +210,25 @@ fn file_system(
 
 /// What is there, without following a link anywhere on the way.
 fn open(path: &CStr) -> Result<OwnedFd, Errno> {
-    let strict = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), strict)
+    open_at(CWD, path, OFlags::PATH)
 }
 
-/// What this user cannot reach the command cannot reach either.
+/// The same from a directory on. With `NOFOLLOW`, a link at the end is opened itself.
+fn open_at(from: BorrowedFd<'_>, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let strict = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(from, path, flags | OFlags::CLOEXEC, Mode::empty(), strict)
+}
+
+/// What this user cannot reach the command cannot reach either. A command cannot bring that about: here, until it runs,
+/// the user's own files are reached whatever their modes.
+fn if_reached(found: Result<OwnedFd, Errno>) -> Result<Option<OwnedFd>, Errno> {
+    match found {
+        Err(Errno::ACCESS) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// The same, and it may be missing.
 fn if_there(found: Result<OwnedFd, Errno>) -> Result<Option<OwnedFd>, Errno> {
     match found {
         Ok(found) => Ok(Some(found)),

@@ -47,9 +47,10 @@ pub(super) fn leave(maps: &Maps, net: OwnNet) -> Result<(), (Fault, Errno)> {
     // The kernel forgets this when credentials change, and a user namespace is such a change.
     let death = Some(rustix::process::Signal::KILL);
     rustix::process::set_parent_process_death_signal(death).map_err(at(Step::Namespace))?;
-    // What the machine unmounts is unmounted here too; nothing goes the other way.
-    let receive_only = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
-    mount_change(c"/", receive_only).map_err(at(Step::Propagation))?;
+    // In both directions: what is mounted on the machine later would be here without having been judged, and not
+    // read-only as everything else. The price is that what the machine unmounts stays in use here until the end.
+    let own = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change(c"/", own).map_err(at(Step::Propagation))?;
     if net == OwnNet::Loopback {
         switch_on_loopback().map_err(at(Step::Loopback))?;
     }

@@ -7,13 +7,13 @@
 //! mode, which nobody else gives to a directory; so what a killed holder left is removed by the next.
 
 use super::fault::{Fault, Step};
+use super::prepare::split;
 use super::{Confine, Identity, Mount};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::sync::Arc;
 
 /// Closed to others and sticky, which means nothing on a directory that only its owner may write.
 const MARK: u32 = 0o1700;
@@ -33,16 +33,16 @@ enum Found {
     /// Was there, and stays.
     Foreign(Identity),
     /// Made here or by another terminal, and locked.
-    Ours { is: Identity, dir: OwnedFd, parent: OwnedFd, name: CString },
+    Ours { is: Identity, dir: OwnedFd, parent: Arc<OwnedFd>, name: CString },
 }
 
 impl Placeholders {
     /// Makes what is missing.
     pub(crate) fn make(confine: &Confine) -> Result<Self, (Fault, Errno)> {
-        let mut made = Self::default();
+        let (mut made, mut around) = (Self::default(), None);
         for (index, mount) in confine.mounts.iter().enumerate() {
             let Mount::Placeholder { path } = mount else { continue };
-            match find_or_make(path) {
+            match find_or_make(path, &mut around) {
                 Ok(found) => made.found.extend(found.map(|found| (index, found))),
                 Err(errno) => {
                     made.remove();
@@ -105,19 +105,20 @@ impl Drop for Keeper {
     }
 }
 
-fn find_or_make(path: &CStr) -> Result<Option<Found>, Errno> {
-    let as_path = Path::new(OsStr::from_bytes(path.to_bytes()));
-    let (Some(parent), Some(name)) = (as_path.parent(), as_path.file_name()) else {
-        return Err(Errno::INVAL);
+/// Most of them are in the same directory, which is opened once.
+fn find_or_make(path: &CStr, around: &mut Option<(CString, Arc<OwnedFd>)>) -> Result<Option<Found>, Errno> {
+    let (parent, name) = split(path)?;
+    let parent = match around {
+        Some((known, open)) if *known == parent => open.clone(),
+        _ => {
+            // Links on the way could lead anywhere, and this process is in no sandbox.
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let strict = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+            let open = Arc::new(openat2(CWD, &parent, flags, Mode::empty(), strict)?);
+            *around = Some((parent, open.clone()));
+            open
+        }
     };
-    if !as_path.is_absolute() {
-        return Err(Errno::INVAL);
-    }
-    let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
-    // Links on the way could lead anywhere, and this process is in no sandbox.
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let strict = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let parent = openat2(CWD, parent, flags, Mode::empty(), strict)?;
     for _ in 0..ATTEMPTS {
         match rustix::fs::mkdirat(&parent, &name, Mode::from_raw_mode(MARK)) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -144,7 +145,7 @@ fn nobody_can(parent: &OwnedFd, errno: Errno) -> Result<Option<Found>, Errno> {
 }
 
 /// `None` if another terminal removed it before the lock was there.
-fn lock(parent: &OwnedFd, name: &CString) -> Result<Option<Found>, Errno> {
+fn lock(parent: &Arc<OwnedFd>, name: &CString) -> Result<Option<Found>, Errno> {
     let look = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let seen = rustix::fs::openat(parent, name, look, Mode::empty())?;
     if FileType::from_raw_mode(rustix::fs::fstat(&seen)?.st_mode) == FileType::Symlink {
@@ -164,8 +165,12 @@ fn lock(parent: &OwnedFd, name: &CString) -> Result<Option<Found>, Errno> {
         locked => locked?,
     }
     let is = Identity::of(dir.as_fd())?;
-    let parent = rustix::io::fcntl_dupfd_cloexec(parent, 3)?;
-    Ok(leads_to(&parent, name, is).then(|| Found::Ours { is, dir, parent, name: name.clone() }))
+    Ok(leads_to(parent, name, is).then(|| Found::Ours {
+        is,
+        dir,
+        parent: parent.clone(),
+        name: name.clone(),
+    }))
 }
 
 fn is_marked(dir: &OwnedFd) -> bool {
@@ -185,7 +190,9 @@ fn leads_to(parent: &OwnedFd, name: &CString, is: Identity) -> bool {
 mod tests {
     use super::*;
     use crate::confine::{Metadata, Namespaces, OwnNet, Sockets};
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     fn confine(path: &Path) -> Confine {
         let path = CString::new(path.as_os_str().as_bytes()).unwrap();

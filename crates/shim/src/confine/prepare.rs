@@ -3,7 +3,7 @@
 use super::bpf::Instruction;
 use super::fault::{Fault, Step};
 use super::placeholder::Placeholders;
-use super::{Confine, Identity, Mount, Namespaces, Rule, capability, filter, namespace};
+use super::{Confine, Hidden, Identity, Mount, Namespaces, Rule, capability, filter, namespace};
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
 use std::cell::OnceCell;
@@ -30,12 +30,23 @@ pub(crate) struct Ready<'a> {
 pub(super) enum Covering<'a> {
     Hide {
         path: &'a CStr,
+        is: Identity,
+    },
+    /// By its name in a directory.
+    HideIn {
+        parent: CString,
+        is: Identity,
+        name: CString,
     },
     ReadOnly {
         path: &'a CStr,
         is: Identity,
     },
     Fixed {
+        path: &'a CStr,
+        is: Identity,
+    },
+    Link {
         path: &'a CStr,
         is: Identity,
     },
@@ -111,13 +122,18 @@ impl<'a> Ready<'a> {
 
 fn covering(mount: &Mount, made: Option<Identity>) -> Result<Covering<'_>, Errno> {
     Ok(match mount {
-        Mount::Hide { path } => Covering::Hide { path: absolute(path)? },
+        Mount::Hide { path, is: Hidden::Exactly(is) } => Covering::Hide { path: absolute(path)?, is: *is },
+        Mount::Hide { path, is: Hidden::In(is) } => {
+            let (parent, name) = split(path)?;
+            Covering::HideIn { parent, is: *is, name }
+        }
         Mount::ReadOnly { path, is } => Covering::ReadOnly { path: absolute(path)?, is: *is },
         Mount::Placeholder { path } => match made {
             Some(is) => Covering::ReadOnly { path: absolute(path)?, is },
             None => Covering::Nothing,
         },
         Mount::Fixed { path, is } => Covering::Fixed { path: absolute(path)?, is: *is },
+        Mount::Link { path, is } => Covering::Link { path: absolute(path)?, is: *is },
         Mount::Over { from, is, onto } => Covering::Over { from: source(from, *is)?, onto: absolute(onto)? },
         Mount::Again { path, is } => Covering::Again { from: source(path, *is)?, parents: parents(path)? },
         Mount::Fresh { path, bytes } => Covering::Fresh {
@@ -139,6 +155,14 @@ fn source(path: &CStr, is: Identity) -> Result<Source<'_>, Errno> {
 /// A relative path would be looked for in the command's directory.
 fn absolute(path: &CStr) -> Result<&CStr, Errno> {
     if path.to_bytes().first() == Some(&b'/') { Ok(path) } else { Err(Errno::INVAL) }
+}
+
+/// The directory that something is in, and its name there.
+pub(super) fn split(path: &CStr) -> Result<(CString, CString), Errno> {
+    let path = Path::new(OsStr::from_bytes(absolute(path)?.to_bytes()));
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::INVAL) };
+    let c_string = |text: &OsStr| CString::new(text.as_bytes()).map_err(|_| Errno::INVAL);
+    Ok((c_string(parent.as_os_str())?, c_string(name)?))
 }
 
 /// Every directory on the way to a path, and the path itself.

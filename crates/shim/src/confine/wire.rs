@@ -1,6 +1,6 @@
 //! A confinement as bytes, as a part of the plan.
 
-use super::{Absent, Access, Confine, Identity, Metadata, Mount, Namespaces, OwnNet, Rule, Sockets};
+use super::{Absent, Access, Confine, Hidden, Identity, Metadata, Mount, Namespaces, OwnNet, Rule, Sockets};
 use crate::plan::c_string;
 use crate::wire::value::{DecodeError, Reader, Writer};
 
@@ -90,7 +90,8 @@ impl Namespaces {
 impl Mount {
     fn write(&self, w: &mut Writer) {
         match self {
-            Self::Hide { path } => w.u8(1).bytes(path.as_bytes()),
+            Self::Hide { path, is: Hidden::Exactly(is) } => is.write(w.u8(1).bytes(path.as_bytes())),
+            Self::Hide { path, is: Hidden::In(is) } => is.write(w.u8(11).bytes(path.as_bytes())),
             Self::ReadOnly { path, is } => is.write(w.u8(2).bytes(path.as_bytes())),
             Self::Placeholder { path } => w.u8(3).bytes(path.as_bytes()),
             Self::Fixed { path, is } => is.write(w.u8(4).bytes(path.as_bytes())),
@@ -100,12 +101,13 @@ impl Mount {
             Self::Terminals => w.u8(8),
             Self::Everything => w.u8(9),
             Self::Writable { path, is } => is.write(w.u8(10).bytes(path.as_bytes())),
+            Self::Link { path, is } => is.write(w.u8(12).bytes(path.as_bytes())),
         };
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(match r.u8()? {
-            1 => Self::Hide { path: c_string(r.bytes()?)? },
+            1 => Self::Hide { path: c_string(r.bytes()?)?, is: Hidden::Exactly(Identity::read(r)?) },
             2 => Self::ReadOnly { path: c_string(r.bytes()?)?, is: Identity::read(r)? },
             3 => Self::Placeholder { path: c_string(r.bytes()?)? },
             4 => Self::Fixed { path: c_string(r.bytes()?)?, is: Identity::read(r)? },
@@ -118,6 +120,8 @@ impl Mount {
             8 => Self::Terminals,
             9 => Self::Everything,
             10 => Self::Writable { path: c_string(r.bytes()?)?, is: Identity::read(r)? },
+            11 => Self::Hide { path: c_string(r.bytes()?)?, is: Hidden::In(Identity::read(r)?) },
+            12 => Self::Link { path: c_string(r.bytes()?)?, is: Identity::read(r)? },
             _ => return Err(DecodeError::Unknown),
         })
     }
@@ -192,7 +196,9 @@ mod tests {
 
     fn mount() -> impl Strategy<Value = Mount> {
         prop_oneof![
-            path().prop_map(|path| Mount::Hide { path }),
+            (path(), identity()).prop_map(|(path, is)| Mount::Hide { path, is: Hidden::Exactly(is) }),
+            (path(), identity()).prop_map(|(path, is)| Mount::Hide { path, is: Hidden::In(is) }),
+            (path(), identity()).prop_map(|(path, is)| Mount::Link { path, is }),
             (path(), identity()).prop_map(|(path, is)| Mount::ReadOnly { path, is }),
             path().prop_map(|path| Mount::Placeholder { path }),
             (path(), identity()).prop_map(|(path, is)| Mount::Fixed { path, is }),

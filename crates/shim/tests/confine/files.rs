@@ -58,7 +58,7 @@ fn what_is_hidden_is_empty_and_stays_as_it_is() {
         }
         let token = place.make_file("token", "secret");
         let _listening = UnixListener::bind(place.path("socket")).unwrap();
-        let mounts = ["secret", "other", "token", "socket", "not-there"].map(|name| hide(&place.path(name)));
+        let mounts = ["secret", "other", "token", "socket"].map(|name| hide(&place.path(name)));
         let line =
             "ls -A ../secret ../other | grep -v '^../' ; cat ../token ; touch ../secret/new ; rm ../token";
         let outcome = place.run(line, with(place.confine(), mounts.to_vec()));
@@ -70,7 +70,6 @@ fn what_is_hidden_is_empty_and_stays_as_it_is() {
         assert_ne!(outcome.status, Status::Code(0));
         assert_eq!(fs::read_to_string(token).unwrap(), "secret");
         assert_eq!(fs::read_to_string(place.path("secret/key")).unwrap(), "secret");
-        assert!(!place.path("not-there").exists());
     }
 }
 
@@ -198,7 +197,8 @@ fn a_working_directory_that_is_hidden_cannot_be_worked_in() {
         let plan = place.line("true", Some(with(place.confine(), vec![hide(&place.path("root"))])));
         let error = place.launch(&plan).err().unwrap().to_string();
         assert!(error.contains("entering the working directory among its mounts"), "{error}");
-        let elsewhere = with(place.confine(), vec![hide(&place.path("not-there"))]);
+        place.make_dir("other");
+        let elsewhere = with(place.confine(), vec![hide(&place.path("other"))]);
         assert_eq!(elsewhere.namespaces, Namespaces::Mount { net: wharf_shim::confine::OwnNet::No });
         place.launch_in(&place.line("true", Some(elsewhere)), Path::new("/usr")).unwrap().end().succeeded();
     }

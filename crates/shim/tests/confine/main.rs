@@ -6,7 +6,9 @@
 
 mod attempt;
 mod files;
+mod foreground;
 mod kernel;
+mod moved;
 mod place;
 mod placeholder;
 mod start;

@@ -3,9 +3,8 @@
 use rustix::fs::{Mode, OFlags};
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,11 +12,11 @@ use std::process::Child;
 use std::time::Duration;
 use tempfile::TempDir;
 use wharf_shim::confine::{
-    Absent, Access, Confine, Identity, Metadata, Mount, Namespaces, OwnNet, Rule, Sockets,
+    Absent, Access, Confine, Hidden, Identity, Metadata, Mount, Namespaces, OwnNet, Rule, Sockets,
 };
 use wharf_shim::journal::read::Events;
 use wharf_shim::journal::record::Status;
-use wharf_shim::launch::{Descriptors, LaunchError, Launched, shim};
+use wharf_shim::launch::{Afterwards, Descriptors, LaunchError, Launched, shim};
 use wharf_shim::plan::{Backlog, DEFAULT_GRACE, Io, Limits, OnOwnerExit, PipeInput, Plan, Resources, Size};
 
 /// An ordinary user that owns nothing.
@@ -191,7 +190,7 @@ impl Place {
         drop(command);
         let state = tempfile::tempdir().unwrap();
         let descriptors = descriptors(&state, cwd);
-        match idle.hold(plan, &descriptors) {
+        match idle.hold(plan, &descriptors, Afterwards::Leave) {
             Ok(launched) => Ok(Held { child, state, launched }),
             Err(error) => {
                 child.wait().unwrap();
@@ -244,6 +243,12 @@ impl Held {
         outcome(&self.state)
     }
 
+    /// Ends the terminal by leaving it, and waits until nothing of it is left.
+    pub(crate) fn close(mut self) {
+        drop(self.launched);
+        self.child.wait().unwrap();
+    }
+
     /// As if the machine had run out of memory.
     pub(crate) fn kill_holder(&mut self) {
         self.child.kill().unwrap();
@@ -256,7 +261,7 @@ pub(crate) fn rule(path: &Path, access: Access) -> Rule {
 }
 
 pub(crate) fn hide(path: &Path) -> Mount {
-    Mount::Hide { path: c_path(path) }
+    Mount::Hide { path: c_path(path), is: Hidden::Exactly(identity(path)) }
 }
 
 pub(crate) fn read_only(path: &Path) -> Mount {
@@ -268,5 +273,6 @@ pub(crate) fn c_path(path: &Path) -> CString {
 }
 
 pub(crate) fn identity(path: &Path) -> Identity {
-    Identity::of(File::open(path).unwrap().as_fd()).unwrap()
+    let meta = fs::symlink_metadata(path).unwrap();
+    Identity { dev: meta.dev(), ino: meta.ino() }
 }

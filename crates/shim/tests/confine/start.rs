@@ -1,8 +1,8 @@
 //! What a sandbox costs, and what a start that cannot have one says.
 
-use super::place::{Place, Who, c_path, descriptors, everybody, hide, outcome, rule};
+use super::place::{Place, Who, c_path, descriptors, everybody, hide, identity, outcome, rule};
 use std::io::Read;
-use wharf_shim::confine::{Absent, Access, Confine, Mount};
+use wharf_shim::confine::{Absent, Access, Confine, Hidden, Mount};
 use wharf_shim::launch::{LaunchError, hold_on_thread};
 
 #[test]
@@ -22,7 +22,8 @@ fn a_sandbox_that_cannot_be_had_is_an_error_with_its_reason() {
         );
         assert!(error.to_string().starts_with(&expected), "{error}");
 
-        let relative = Confine { mounts: vec![Mount::Hide { path: c"etc".into() }], ..place.confine() };
+        let is = Hidden::Exactly(identity(&place.path("root")));
+        let relative = Confine { mounts: vec![Mount::Hide { path: c"etc".into(), is }], ..place.confine() };
         let error = place.launch(&place.line("true", Some(relative))).err().unwrap().to_string();
         assert!(error.contains("hiding etc: Invalid argument"), "{error}");
     }

@@ -3,6 +3,7 @@
 use crate::cli::Kill;
 use crate::exit_code::{self, Code};
 use crate::json;
+use crate::owed;
 use crate::place::Place;
 use crate::report::Failure;
 use crate::{show, which};
@@ -23,6 +24,7 @@ pub(crate) async fn run(args: &Kill, place: &Place) -> Result<Code, Failure> {
         }
         records.push(json::Killed { id: terminal.id().to_string(), processes });
     }
+    owed::settle(place, &store);
     if args.json {
         show::print_json(&records)?;
     }

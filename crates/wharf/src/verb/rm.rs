@@ -3,6 +3,7 @@
 use crate::cli::Rm;
 use crate::exit_code::{self, Code};
 use crate::life;
+use crate::owed;
 use crate::place::Place;
 use crate::report::Failure;
 use crate::{show, which};
@@ -10,6 +11,8 @@ use wharf_core::{Store, Terminal};
 
 pub(crate) async fn run(args: &Rm, place: &Place) -> Result<Code, Failure> {
     let store = place.store()?;
+    // What is forgotten cannot be written down later.
+    owed::settle(place, &store);
     if args.ended {
         let ended = ended(&store).await?;
         for terminal in &ended {
@@ -19,15 +22,16 @@ pub(crate) async fn run(args: &Rm, place: &Place) -> Result<Code, Failure> {
     } else {
         let terminals = args.ids.iter().map(|id| which::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
         for terminal in &terminals {
-            remove(terminal).await?;
+            remove(terminal, place, &store).await?;
         }
     }
     place.tidy(&store);
     Ok(exit_code::DONE)
 }
 
-async fn remove(terminal: &Terminal) -> Result<(), Failure> {
+async fn remove(terminal: &Terminal, place: &Place, store: &Store) -> Result<(), Failure> {
     let processes = terminal.kill("wharf rm", None).await?;
+    owed::settle(place, store);
     terminal.release().await?;
     let id = terminal.id().short();
     let text = match processes {

@@ -3,6 +3,7 @@
 use crate::cli::Wait;
 use crate::exit_code::{self, Code};
 use crate::json;
+use crate::owed;
 use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::{show, which};
@@ -15,6 +16,7 @@ pub(crate) async fn run(args: &Wait, place: &Place) -> Result<Code, Failure> {
         return Err(Failure { word: "not_started", ..Failure::new(message) });
     }
     let ended = terminal.wait().await?;
+    owed::ended(place, terminal.id(), &ended);
     if args.json {
         show::print_json(&json::End::new(&terminal, &ended)?)?;
     } else if matches!(ended.outcome, Outcome::Lost(_)) {

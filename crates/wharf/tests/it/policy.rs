@@ -272,6 +272,27 @@ fn limits_of_the_policy_bind_what_an_agent_asks_for() {
 }
 
 #[test]
+fn a_project_may_want_fewer_terminals() {
+    let wharf = Wharf::new();
+    let project = wharf.scratch().join(".wharf");
+    std::fs::create_dir(&project).unwrap();
+    std::fs::write(project.join("policy.toml"), "version = 1\n[limits]\nterminals = 1\n").unwrap();
+    let notes = wharf.scratch().join("notes");
+    let script = format!(
+        "ask create '\"command\":\"sleep 50\"'; id; ask create '\"command\":\"true\"'; echo \"$answer\" > {0}
+         ask kill \"\\\"terminalId\\\":\\\"$terminal\\\"\"
+         ask wait_for_exit \"\\\"terminalId\\\":\\\"$terminal\\\"\"
+         ask create '\"command\":\"true\"'; echo \"$answer\" >> {0}",
+        notes.display()
+    );
+    Client::start(&wharf, &[], &script).finish();
+    let heard: Vec<Value> = std::fs::read_to_string(&notes).unwrap().lines().map(json).collect();
+    assert_eq!(heard[0]["error"]["data"]["code"], "too_many_terminals", "{heard:?}");
+    assert_eq!(heard[0]["error"]["data"]["limit"], 1, "{heard:?}");
+    assert!(heard[1]["result"]["terminalId"].is_string(), "{heard:?}");
+}
+
+#[test]
 fn a_session_in_the_home_directory_gets_no_terminals_and_is_told_why() {
     let wharf = Wharf::new();
     let home = wharf.scratch().parent().unwrap().to_owned();
@@ -297,10 +318,11 @@ fn what_is_hidden_in_a_cache_cannot_be_moved_away_with_its_directory() {
     let token = home.join(".cache/huggingface/token");
     std::fs::create_dir_all(token.parent().unwrap()).unwrap();
     std::fs::write(&token, "hush").unwrap();
+    wharf.set_policy("version = 1\n[profile.wide]\nwrite = [\"~/.cache\"]\n");
     let (_, said) =
-        confined(&wharf, "workspace", "touch ~/.cache/fine && cat ~/.cache/huggingface/token && echo read");
+        confined(&wharf, "wide", "touch ~/.cache/fine && cat ~/.cache/huggingface/token && echo read");
     assert_eq!(said, "read\n", "the cache is there, the secret is empty");
-    let (_, said) = confined(&wharf, "workspace", "mv ~/.cache/huggingface ~/.cache/other && echo moved");
+    let (_, said) = confined(&wharf, "wide", "mv ~/.cache/huggingface ~/.cache/other && echo moved");
     assert!(!said.contains("moved\n"), "{said}");
     assert!(token.exists());
 }

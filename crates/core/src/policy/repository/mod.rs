@@ -28,7 +28,7 @@ pub(crate) struct Repository {
     pub(crate) shape: Shape,
     /// Directories outside the roots that git has to write to, each proven to belong to this root.
     pub(crate) write: Vec<Directory>,
-    /// Directories of hooks to be kept as they are. Not all of them need exist.
+    /// Directories of hooks to be kept as they are. Not all of them need exist, and there may be links on the way.
     pub(crate) protect: Vec<PathBuf>,
     /// What must stay where it is, or a protected directory could be moved away with what holds it, and another made in
     /// its place. A mount of the thing over itself does that: a mount point cannot be renamed or removed.
@@ -69,8 +69,6 @@ pub(crate) enum Doubt {
         "the repository {0} is above the directories to work in; commands can read it and not commit to it"
     )]
     Above(PathBuf),
-    #[error("{0} is a link, so it cannot be kept from being replaced")]
-    Link(PathBuf),
     #[error(transparent)]
     Wide(#[from] TooWide),
 }
@@ -108,25 +106,19 @@ pub(crate) fn look(root: &Root, roots: &Roots, places: &Places) -> Repository {
 impl Repository {
     /// A git directory whose hooks run for this root. `pinned` is what holds them in place.
     fn keep_hooks(&mut self, dir: &Directory, pinned: &Path) {
-        let hooks = dir.path.join("hooks");
         self.pin.push(pinned.to_owned());
-        if kind(dir, "hooks") == Some(FileType::Symlink) {
-            self.doubts.push(Doubt::Link(hooks));
-            return;
-        }
-        self.protect.push(hooks);
+        self.protect.push(dir.path.join("hooks"));
     }
 
-    /// `.git` is a link. Where it leads must be writable already; a link opens nothing.
+    /// `.git` is a link. Where it leads must be writable already; a link opens nothing. Its hooks are named through it,
+    /// since the link itself must not be replaced either.
     fn follow_link(&mut self, git: PathBuf, roots: &Roots) {
         self.shape = Shape::Link;
         let Ok(dir) = Directory::open(&git) else { return self.doubts.push(Doubt::Unreadable(git)) };
+        self.protect.push(git.join("hooks"));
         if !roots.hold(&dir) {
-            return self.doubts.push(Doubt::Outside { git, dir: dir.path });
+            self.doubts.push(Doubt::Outside { git, dir: dir.path });
         }
-        let place = dir.path.clone();
-        self.keep_hooks(&dir, &place);
-        self.doubts.push(Doubt::Link(git));
     }
 
     /// `.git` is a file: a linked worktree or a submodule, whose git directory is elsewhere.

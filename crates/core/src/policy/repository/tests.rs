@@ -86,7 +86,6 @@ fn word(doubt: &Doubt) -> &'static str {
         Doubt::Forged { .. } => "forged",
         Doubt::Outside { .. } => "outside",
         Doubt::Above(_) => "above",
-        Doubt::Link(_) => "link",
         Doubt::Wide(_) => "wide",
     }
 }
@@ -131,27 +130,27 @@ fn a_root_without_a_repository_names_the_place_of_its_hooks() {
 }
 
 #[test]
-fn a_link_opens_nothing_and_its_hooks_are_protected_where_they_are() {
+fn a_link_opens_nothing_and_its_hooks_are_protected_through_it() {
     let field = Field::new();
     fs::create_dir(field.at("linked")).unwrap();
     symlink("../main/.git", field.at("linked/.git")).unwrap();
-    let outside = seen(Shape::Link, &[], &[], &[], &["outside"]);
+    let outside = seen(Shape::Link, &[], &["linked/.git/hooks"], &[], &["outside"]);
     assert_eq!(field.look(&["linked"]), outside);
-    let inside = seen(Shape::Link, &[], &["main/.git/hooks"], &["main/.git"], &["link"]);
+    let inside = seen(Shape::Link, &[], &["linked/.git/hooks"], &[], &[]);
     assert_eq!(field.look(&["linked", "main"]), inside);
     fs::rename(field.at("other/.git"), field.at("other/real")).unwrap();
     symlink("real", field.at("other/.git")).unwrap();
-    let own = seen(Shape::Link, &[], &["other/real/hooks"], &["other/real"], &["link"]);
+    let own = seen(Shape::Link, &[], &["other/.git/hooks"], &[], &[]);
     assert_eq!(field.look(&["other"]), own);
     for target in ["nothing", ".git", "/etc/passwd"] {
         fs::remove_file(field.at("other/.git")).unwrap();
         symlink(target, field.at("other/.git")).unwrap();
         assert_eq!(field.look(&["other"]).doubts, ["unreadable"], "{target}");
     }
-    // Hooks that are a link can be replaced by whoever may write beside it, and that is said.
+    // Hooks that are a link are named like others; the link is kept as well as what it leads to.
     fs::rename(field.at("main/.git/hooks"), field.at("main/githooks")).unwrap();
     symlink("../githooks", field.at("main/.git/hooks")).unwrap();
-    assert_eq!(field.look(&["main"]), seen(Shape::Directory, &[], &[], &["main/.git"], &["link"]));
+    assert_eq!(field.look(&["main"]), seen(Shape::Directory, &[], &["main/.git/hooks"], &["main/.git"], &[]));
 }
 
 /// Names and texts.

@@ -69,7 +69,8 @@ impl Directory {
         let path = real_path(fd.as_fd())?;
         let again = rustix::fs::open(&path, FLAGS | OFlags::NOFOLLOW, Mode::empty());
         let again = again.map_err(|_| Unusable::Unreachable)?;
-        if is.links == 0 || Sight::of(again.as_fd())? != is {
+        // The number of links is not compared: it changes with every directory that somebody makes in this one.
+        if is.links == 0 || !Sight::of(again.as_fd())?.is_same(&is) {
             return Err(Unusable::Unreachable);
         }
         Ok(Self { fd, path, identity: is.identity })
@@ -89,7 +90,7 @@ impl Directory {
             let up = rustix::fs::openat(from, "..", FLAGS, Mode::empty())?;
             let above = Sight::of(up.as_fd())?;
             // The top of a mount may have the number of the top of another, so the mount is looked at, too.
-            if is == above {
+            if is.is_same(&above) {
                 return Ok(false);
             }
             is = above;
@@ -103,7 +104,7 @@ impl Directory {
 const DEEPEST: usize = 2048;
 
 /// What is seen of a descriptor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct Sight {
     identity: Identity,
     /// Zero when the directory has been removed.
@@ -113,6 +114,11 @@ struct Sight {
 }
 
 impl Sight {
+    /// Whether the two are one directory on one mount.
+    fn is_same(&self, other: &Self) -> bool {
+        self.identity == other.identity && self.mount == other.mount
+    }
+
     fn of(fd: BorrowedFd<'_>) -> Result<Self, Unusable> {
         let mask = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
         let stat = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, mask)?;
@@ -126,7 +132,7 @@ impl Sight {
     }
 }
 
-fn real_path(fd: BorrowedFd<'_>) -> Result<PathBuf, Unusable> {
+pub(crate) fn real_path(fd: BorrowedFd<'_>) -> Result<PathBuf, Unusable> {
     let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
     let path = rustix::fs::readlinkat(CWD, link, Vec::new())?;
     let path = PathBuf::from(OsString::from_vec(path.into_bytes()));

@@ -16,7 +16,7 @@ mod directory;
 mod race;
 mod width;
 
-pub(crate) use directory::{Directory, Identity, Unusable};
+pub(crate) use directory::{Directory, Identity, Unusable, real_path};
 pub(crate) use width::{TooWide, check as check_width};
 
 use super::places::Places;

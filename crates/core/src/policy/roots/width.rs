@@ -1,7 +1,7 @@
 //! How wide a root may be. A root is what commands may write; one that holds a home, the system or wharf's own policy
 //! would be a sandbox in name only.
 
-use super::super::places::{Places, spellings};
+use super::super::places::Places;
 use std::path::{Path, PathBuf};
 
 /// A directory that is too much to give away.
@@ -85,15 +85,15 @@ fn why(path: &Path, places: &Places) -> Option<Wide> {
     if path == Path::new("/") {
         return Some(Wide::Everything);
     }
-    let holds = |inner: &&Path| spellings(inner).iter().any(|inner| inner.starts_with(path));
-    if let Some(home) = places.home.as_deref().filter(holds) {
+    let mut homes = places.home.as_deref().into_iter().chain(places.real_home());
+    if let Some(home) = homes.find(|home| home.starts_with(path)) {
         return Some(Wide::Home(home.to_owned()));
     }
     if let Some(own) = places.spelled_own().iter().find(|own| own.starts_with(path)) {
         return Some(Wide::Contains(own.clone()));
     }
-    if let Some(hidden) = places.spelled_secrets().iter().find(|hidden| path.starts_with(hidden)) {
-        return Some(Wide::Hidden(hidden.clone()));
+    if let Some(hidden) = places.spelled_secrets().holding(path) {
+        return Some(Wide::Hidden(hidden.to_owned()));
     }
     let is = |known: &&&str| path == Path::new(**known);
     if let Some(shared) = SHARED.iter().find(is) {

@@ -62,6 +62,11 @@ use std::path::{Path, PathBuf};
 use walk::{Walk, show};
 use wrapper::Site;
 
+/// Whether a line for a shell can be read to its end, with nothing left open. If not, a shell may still be able to.
+pub(crate) fn is_whole(line: &str) -> bool {
+    line::parse(line.as_bytes(), Dialect::Bash).trouble.is_none()
+}
+
 /// What happens to a command. Later is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -57,18 +57,13 @@ impl Job {
     }
 }
 
-/// A ground with a home as people have one: their name for git, and the directories where tools keep things.
+/// A ground with the home of a fresh machine: a name for git, and nothing yet of where tools keep things.
 pub(crate) fn workshop(user: User) -> Ground {
     let ground = Ground::new(user, Surroundings::Usual);
     ground.write(
         "home/.gitconfig",
         "[user]\nname = A Person\nemail = person@example.org\n[init]\ndefaultBranch = main\n",
     );
-    for dir in [".cache", ".npm", ".cargo", ".cargo/registry", ".cargo/git"] {
-        let dir = ground.path("home").join(dir);
-        std::fs::create_dir(&dir).unwrap();
-        user.own(&dir);
-    }
     ground
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 
 const SANDBOXES: [Profile; 3] = [Profile::Workspace, Profile::Locked, Profile::Bare];
 
-fn users() -> Vec<User> {
+pub(super) fn users() -> Vec<User> {
     let (can, cannot): (Vec<User>, Vec<User>) =
         [User::Root, User::Ordinary].into_iter().partition(|user| user.missing().is_none());
     cannot.iter().for_each(|user| say(&format!("skipped as {user:?}: {}", user.missing().unwrap())));

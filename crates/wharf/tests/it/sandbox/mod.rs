@@ -6,6 +6,7 @@ mod cast;
 mod escape;
 mod ground;
 mod job;
+mod kept;
 mod left;
 mod table;
 mod work;

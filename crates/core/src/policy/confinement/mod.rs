@@ -1,0 +1,253 @@
+//! From a profile to what the shim enforces: which mounts, which rules, which sockets.
+//!
+//! Reads the file system to see what is there, and looks at each thing once: what was seen goes with its identity to the
+//! shim. What an agent can have put into a root is never believed: a cache inside a root, or behind a link that lies in
+//! one, gets no rule of its own.
+
+mod keep;
+mod mount;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+use super::existing::{Found, find, is_within};
+use super::places::Places;
+use super::profile::{Namespaces, Network, Profile, Terms, Use};
+use super::repository::{self, Shape};
+use super::roots::{Root, Roots, check_width};
+use rustix::fs::{Access, AtFlags, CWD, FileType};
+use rustix::io::Errno;
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use wharf_shim::confine::{self, Confine, Identity, Metadata, OwnNet, Sockets};
+
+/// Where temporary files go when nobody asks.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// What a sandbox is made on.
+pub(super) struct Ground<'a> {
+    pub(super) roots: &'a Roots,
+    pub(super) places: &'a Places,
+    /// The session's own directory for temporary files.
+    pub(super) temp: &'a Path,
+    /// Directories that belong to the roots' repositories, written like roots.
+    repositories: Vec<Spot>,
+    /// Hooks of these repositories.
+    hooks: Vec<PathBuf>,
+    /// What holds them in place.
+    pins: Vec<PathBuf>,
+    /// What a person should know.
+    pub(super) doubts: Vec<String>,
+}
+
+/// A place, by its real path, and what was seen there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Spot {
+    path: PathBuf,
+    is: Identity,
+}
+
+/// Everything that one sandbox is made of.
+struct Draft<'a> {
+    terms: &'a Terms,
+    ground: &'a Ground<'a>,
+    temp: Spot,
+    /// What is there and is to be hidden.
+    hidden: Vec<Found>,
+    /// What may be written besides the roots.
+    besides: Vec<Spot>,
+    /// All that may be written, but for temporary files.
+    writable: Vec<Spot>,
+}
+
+impl<'a> Ground<'a> {
+    /// Looks at what is there.
+    pub(super) fn survey(roots: &'a Roots, places: &'a Places, temp: &'a Path) -> Self {
+        let (mut repositories, mut hooks, mut pins, mut doubts) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for root in roots.iter() {
+            let found = repository::look(root, roots, places);
+            let spot = |dir: super::roots::Directory| Spot { path: dir.path, is: dir.identity.into() };
+            repositories.extend(found.write.into_iter().map(spot));
+            doubts.extend(found.doubts.iter().map(ToString::to_string));
+            // Where there is no repository yet, `git init` has to be able to make one.
+            if found.shape != Shape::None {
+                hooks.extend(found.protect);
+                pins.extend(found.pin);
+            }
+        }
+        Self { roots, places, temp, repositories, hooks, pins, doubts }
+    }
+}
+
+impl From<super::roots::Identity> for Identity {
+    fn from(is: super::roots::Identity) -> Self {
+        Self { dev: is.dev, ino: is.ino }
+    }
+}
+
+/// Whether a profile is enforced with a mount namespace.
+pub(super) fn needs_namespaces(terms: &Terms) -> bool {
+    terms.namespaces == Namespaces::Auto
+}
+
+/// Where the command finds its temporary directory.
+pub(super) fn temporary<'a>(terms: &Terms, ground: &Ground<'a>) -> &'a Path {
+    if needs_namespaces(terms) { Path::new(TEMPORARY[0]) } else { ground.temp }
+}
+
+/// The sandbox for one command, or why it cannot be had. None for `open`.
+pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<Confine>, String> {
+    let Some(terms) = &profile.terms else { return Ok(None) };
+    let draft = Draft::new(terms, ground)?;
+    let spaces = needs_namespaces(terms);
+    Ok(Some(Confine {
+        name: profile.name.clone(),
+        namespaces: match (spaces, terms.network) {
+            (false, _) => confine::Namespaces::None,
+            (true, Network::On) => confine::Namespaces::Mount { net: OwnNet::No },
+            (true, Network::Off) => confine::Namespaces::Mount { net: OwnNet::Down },
+            (true, Network::Loopback) => confine::Namespaces::Mount { net: OwnNet::Loopback },
+        },
+        mounts: if spaces { draft.mounts()? } else { Vec::new() },
+        rules: draft.rules()?,
+        sockets: match (spaces, terms.network) {
+            (true, Network::On | Network::Loopback) => Sockets::UnixAndNetwork,
+            (true, Network::Off) => Sockets::Unix,
+            (false, Network::On | Network::Loopback) => Sockets::Network,
+            (false, Network::Off) => Sockets::None,
+        },
+        // Where builds run they must be able to make files executable. Mounts keep them from doing so elsewhere; without
+        // mounts, a profile that writes nothing does without.
+        metadata: match terms.roots {
+            Use::Read if !spaces => Metadata::Refused,
+            _ => Metadata::Usual,
+        },
+    }))
+}
+
+impl<'a> Draft<'a> {
+    fn new(terms: &'a Terms, ground: &'a Ground<'a>) -> Result<Self, String> {
+        let temp = find(ground.temp).ok_or_else(|| format!("{} is gone", ground.temp.display()))?;
+        let besides = besides(terms, ground);
+        let roots: Vec<Spot> = match terms.roots {
+            Use::Write => ground.roots.iter().map(Spot::of_root).chain(ground.repositories.clone()).collect(),
+            Use::Read => Vec::new(),
+        };
+        let writable = roots.into_iter().chain(besides.iter().cloned()).collect();
+        let temp = Spot { path: temp.real, is: temp.is };
+        Ok(Self { terms, ground, temp, hidden: hidden(terms, ground), besides, writable })
+    }
+
+    /// The innermost writable place that something lies in.
+    fn around(&self, path: &Path) -> Option<&Path> {
+        let around = self.writable.iter().filter(|spot| spot.path != path && is_within(path, &spot.path));
+        around.map(|spot| spot.path.as_path()).max_by_key(|path| path.as_os_str().len())
+    }
+}
+
+impl Spot {
+    fn of_root(root: &Root) -> Self {
+        Self { path: root.path().to_owned(), is: root.identity().into() }
+    }
+}
+
+/// What is there and is to be hidden, sorted.
+fn hidden(terms: &Terms, ground: &Ground<'_>) -> Vec<Found> {
+    // As they are written: where a link leads may be the agent's doing. Wharf's own is always hidden.
+    let own = |path: &Path| ground.places.own().any(|own| own == path);
+    let is_shown = |path: &Path| terms.show.iter().any(|shown| shown == path) && !own(path);
+    let mut hidden = ground.places.hidden().look(is_shown);
+    if !terms.hide.is_empty() {
+        hidden.extend(terms.hide.iter().filter_map(|path| find(path)));
+        hidden.sort_by(|one, other| one.real.cmp(&other.real));
+        // What is inside something hidden is hidden with it.
+        hidden.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
+    }
+    if !rustix::process::geteuid().is_root() {
+        hidden.retain(is_reachable);
+    }
+    hidden
+}
+
+/// What the user cannot open anyway, and cannot make so, needs no hiding. Passwords of the machine are such, and without
+/// them `/etc` is one rule instead of two hundred where there are no mounts.
+fn is_reachable(found: &Found) -> bool {
+    let wanted = match found.kind {
+        FileType::Directory => [Access::READ_OK, Access::EXEC_OK],
+        _ => [Access::READ_OK, Access::WRITE_OK],
+    };
+    let may = |wanted| rustix::fs::accessat(CWD, &found.real, wanted, AtFlags::EACCESS);
+    let is_own = || {
+        let own = rustix::process::geteuid().as_raw();
+        fs::symlink_metadata(&found.real).is_ok_and(|meta| meta.uid() == own)
+    };
+    wanted.into_iter().any(|wanted| may(wanted) != Err(Errno::ACCESS)) || is_own()
+}
+
+/// What may be written besides the roots, by its real path. Not inside a root: there it may be written anyway, and a link
+/// there is the agent's.
+fn besides(terms: &Terms, ground: &Ground<'_>) -> Vec<Spot> {
+    let in_root = |path: &Path| ground.roots.iter().any(|root| is_within(path, root.path()));
+    let mut all = match terms.roots {
+        Use::Write => ground.places.cache_tree().look(in_root),
+        Use::Read => Vec::new(),
+    };
+    all.extend(terms.write.iter().filter(|path| !in_root(path)).filter_map(|path| find(path)));
+    // A name that leads through a root, by whatever links, is one that an agent can lead elsewhere.
+    let is_straight = |found: &Found| {
+        found.real == found.written
+            || way(&found.written).is_some_and(|way| !way.iter().any(|at| in_root(at)))
+    };
+    all.retain(|found| is_straight(found) && check_width(&found.real, ground.places).is_ok());
+    all.sort_by(|one, other| one.real.cmp(&other.real));
+    all.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
+    all.into_iter().map(|found| Spot { path: found.real, is: found.is }).collect()
+}
+
+/// How many links there may be on the way, as for the kernel.
+const MOST_LINKS: usize = 40;
+
+/// The real place of every link that is met on the way along a path, and of its end. None if it leads nowhere.
+fn way(path: &Path) -> Option<Vec<PathBuf>> {
+    let (mut at, mut met) = (PathBuf::from("/"), Vec::new());
+    let mut rest: Vec<PathBuf> = parts(path);
+    while let Some(part) = rest.pop() {
+        if part == Path::new("..") {
+            at.pop();
+            continue;
+        }
+        at.push(part);
+        if fs::symlink_metadata(&at).ok()?.is_symlink() {
+            met.push(at.clone());
+            let target = fs::read_link(&at).ok()?;
+            at = if target.is_absolute() { PathBuf::from("/") } else { at.parent()?.to_owned() };
+            rest.extend(parts(&target));
+        }
+        if met.len() > MOST_LINKS {
+            return None;
+        }
+    }
+    met.push(at);
+    Some(met)
+}
+
+/// The last first, so that the next is at the end.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let is_part = |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
+    path.components().rev().filter(is_part).map(|part| PathBuf::from(part.as_os_str())).collect()
+}
+
+fn identity(path: &Path) -> Result<Identity, String> {
+    let meta = fs::symlink_metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Identity { dev: meta.dev(), ino: meta.ino() })
+}
+
+fn c_path(path: &Path) -> Result<CString, String> {
+    let bytes: &OsStr = path.as_os_str();
+    CString::new(bytes.as_bytes()).map_err(|_| format!("{path:?} contains a NUL byte"))
+}

@@ -1,0 +1,129 @@
+//! The rules of a sandbox: what may be read, written and controlled. Everything else is refused.
+
+use super::{Draft, SHARED_MEMORY, Spot, TEMPORARY, c_path, identity, is_within, needs_namespaces};
+use crate::policy::existing::Found;
+use crate::policy::profile::{Reads, Use};
+use std::fs;
+use std::path::{Path, PathBuf};
+use wharf_shim::confine::{Absent, Access, Rule};
+
+/// What comes with the system and belongs to nobody.
+const SYSTEM: [&str; 15] = [
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/proc",
+    "/sys", "/var/lib", "/srv",
+];
+/// Devices that programs cannot do without and that lead nowhere.
+const DEVICES: [&str; 7] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"];
+/// Only where they are the sandbox's own: other programs' terminals can be typed into.
+const TERMINALS: &str = "/dev/pts";
+
+impl Draft<'_> {
+    pub(super) fn rules(&self) -> Result<Vec<Rule>, String> {
+        let spaces = needs_namespaces(self.terms);
+        let mut rules = match self.terms.reads {
+            Reads::Everything if spaces => readable_around_mounts(),
+            _ => self.readable_without_mounts()?,
+        };
+        // Where mounts do not hide it.
+        let closed = if spaces { &[][..] } else { &self.hidden };
+        for path in DEVICES.into_iter().chain(spaces.then_some(TERMINALS)) {
+            rules.push(rule(Path::new(path), Access::Device)?);
+        }
+        self.add_roots(closed, &mut rules)?;
+        if spaces {
+            for path in TEMPORARY.iter().chain(&[SHARED_MEMORY]).map(Path::new) {
+                rules.push(rule(path, Access::Write)?);
+            }
+        } else {
+            rules.push(known(&self.temp, Access::Write)?);
+        }
+        if self.terms.roots == Use::Write {
+            for spot in &self.ground.repositories {
+                rules.push(known(spot, Access::Write)?);
+            }
+        }
+        for spot in &self.besides {
+            // What mounts do not hide must not come back as something that may be written.
+            add_around(spot, closed, Access::Write, &mut rules)?;
+        }
+        Ok(rules)
+    }
+
+    fn add_roots(&self, closed: &[Found], rules: &mut Vec<Rule>) -> Result<(), String> {
+        for root in self.ground.roots.iter().map(Spot::of_root) {
+            match self.terms.roots {
+                Use::Write => rules.push(known(&root, Access::Write)?),
+                Use::Read => add_around(&root, closed, Access::Read, rules)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What may be read, with hidden things left out by naming everything around them.
+    fn readable_without_mounts(&self) -> Result<Vec<Rule>, String> {
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        let tops: Vec<PathBuf> = match self.terms.reads {
+            Reads::Everything => children(Path::new("/")),
+            Reads::System => SYSTEM.iter().filter_map(|path| real(Path::new(path))).collect(),
+        };
+        let mut paths = Vec::new();
+        let read: Vec<PathBuf> = self.terms.read.iter().filter_map(|path| real(path)).collect();
+        for top in tops.iter().chain(&read).filter(|top| *top != Path::new("/dev")) {
+            around(top, &self.hidden, &mut paths);
+        }
+        paths.sort();
+        paths.dedup();
+        let one = |path: &PathBuf| Ok(Rule { is: identity(path).ok(), ..rule(path, Access::Read)? });
+        paths.iter().map(one).collect()
+    }
+}
+
+/// A rule for a place, or for everything in it around what is hidden.
+fn add_around(spot: &Spot, hidden: &[Found], access: Access, rules: &mut Vec<Rule>) -> Result<(), String> {
+    let mut parts = Vec::new();
+    around(&spot.path, hidden, &mut parts);
+    for path in parts {
+        let is = if path == spot.path { spot.is } else { identity(&path)? };
+        rules.push(known(&Spot { path, is }, access)?);
+    }
+    Ok(())
+}
+
+/// Everything but devices, which are named one by one: root could read a disk as a file.
+fn readable_around_mounts() -> Vec<Rule> {
+    let list = rule(Path::new("/"), Access::List);
+    let tops = children(Path::new("/")).into_iter().filter(|path| path != Path::new("/dev"));
+    list.into_iter().chain(tops.filter_map(|path| rule(&path, Access::Read).ok())).collect()
+}
+
+/// `path`, or if something in it is hidden, everything in it around that.
+fn around(path: &Path, hidden: &[Found], out: &mut Vec<PathBuf>) {
+    if hidden.iter().any(|secret| is_within(path, &secret.real)) {
+        return;
+    }
+    if !hidden.iter().any(|secret| is_within(&secret.real, path)) {
+        out.push(path.to_owned());
+        return;
+    }
+    for child in children(path) {
+        around(&child, hidden, out);
+    }
+}
+
+/// What is in a directory, without links: where these lead is judged there.
+fn children(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let is_real = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_symlink());
+    entries.filter(is_real).map(|entry| entry.path()).collect()
+}
+
+/// A rule for what may be missing.
+fn rule(path: &Path, access: Access) -> Result<Rule, String> {
+    Ok(Rule { path: c_path(path)?, access, is: None, absent: Absent::Skip })
+}
+
+/// A rule for exactly what was seen.
+fn known(spot: &Spot, access: Access) -> Result<Rule, String> {
+    Ok(Rule { path: c_path(&spot.path)?, access, is: Some(spot.is), absent: Absent::Fail })
+}

@@ -1,0 +1,131 @@
+//! What stays as it is: links in the place of what is protected, hooks behind links, what is no cache, and mounts that are
+//! made later.
+
+use super::Profile;
+use super::cast::{Surroundings, User};
+use super::ground::Ground;
+use super::job::{Stream, bash, say, workshop};
+use super::left::users;
+use crate::harness::finish;
+
+/// Whether the settings of an editor that are behind a link can be changed, by any of these.
+fn changes_settings_behind_a_link(user: User, profile: Profile) -> Vec<&'static str> {
+    let attempts = [
+        "echo x > .vscode/tasks.json",
+        "rm .vscode && mkdir .vscode && touch .vscode/tasks.json",
+        "ln -sfn /tmp .vscode",
+        "mv config old && mkdir -p config/editor",
+        "rm .zed && mkdir .zed",
+        "mkdir -p elsewhere && touch elsewhere/made",
+    ];
+    let ground = workshop(user);
+    attempts
+        .into_iter()
+        .filter(|attempt| {
+            let prepare = "rm -rf .vscode .zed config old elsewhere; mkdir -p config/editor; ln -s config/editor .vscode; \
+                ln -s elsewhere .zed";
+            assert_eq!(bash(&ground, Profile::Open, prepare, Stream::Pipe).code, Some(0));
+            let done = bash(&ground, profile, attempt, Stream::Pipe);
+            assert!(done.code.is_some_and(|code| code < 100), "as {user:?}: {done:?}");
+            done.code == Some(0)
+        })
+        .collect()
+}
+
+#[test]
+fn settings_behind_a_link_can_be_changed_in_the_open() {
+    users()
+        .into_iter()
+        .for_each(|user| assert_eq!(changes_settings_behind_a_link(user, Profile::Open).len(), 6));
+}
+
+#[test]
+fn settings_behind_a_link_cannot_be_changed_in_workspace() {
+    for user in users() {
+        assert_eq!(changes_settings_behind_a_link(user, Profile::Workspace), [""; 0], "as {user:?}");
+    }
+}
+
+/// Whether a hook can be planted in a repository whose hooks are a link to another directory of the root.
+fn plants_hooks_behind_a_link(user: User, profile: Profile) -> bool {
+    let ground = workshop(user);
+    let prepare =
+        "git init -q . && rm -r .git/hooks && mkdir -p tools/githooks && ln -s ../tools/githooks .git/hooks";
+    assert_eq!(bash(&ground, Profile::Open, prepare, Stream::Pipe).code, Some(0));
+    let script = "set +e; echo x > .git/hooks/pre-commit; echo x > tools/githooks/pre-commit
+        mkdir new; echo x > new/pre-commit; ln -sfn ../new .git/hooks; mv tools old; mkdir -p tools/githooks
+        echo x > tools/githooks/pre-commit; exit 0";
+    let done = bash(&ground, profile, script, Stream::Pipe);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    // What the person's git would find.
+    ground.path("root/.git/hooks/pre-commit").exists()
+}
+
+#[test]
+fn hooks_behind_a_link_can_be_planted_in_the_open() {
+    users().into_iter().for_each(|user| assert!(plants_hooks_behind_a_link(user, Profile::Open)));
+}
+
+#[test]
+fn hooks_behind_a_link_cannot_be_planted_from_a_sandbox() {
+    for user in users() {
+        assert!(!plants_hooks_behind_a_link(user, Profile::Workspace), "as {user:?}");
+        assert!(!plants_hooks_behind_a_link(user, Profile::Locked), "as {user:?}");
+    }
+}
+
+#[test]
+fn the_caches_of_tools_are_there_on_a_fresh_machine_and_the_rest_of_them_is_not_written() {
+    for user in users() {
+        let ground = Ground::new(user, Surroundings::Usual);
+        let bin = ground.path("tools");
+        std::fs::create_dir(&bin).unwrap();
+        for program in ["npm", "go", "pip3"] {
+            std::fs::write(bin.join(program), "").unwrap();
+        }
+        let script =
+            "for dir in .npm .cache/go-build .cache/pip go/pkg/mod; do echo x > ~/$dir/file || exit 1; done
+            touch ~/.cache/p10k-instant-prompt.zsh; mkdir ~/.cache/nvim; touch ~/go/bin ~/.cache/pip; exit 0";
+        let mut run = ground.run(Profile::Workspace, &["--", "/bin/bash", "-c", script]);
+        let done = finish(run.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).spawn().unwrap());
+        assert_eq!(done.code, Some(0), "as {user:?}: {done:?}");
+        assert_eq!(done.out.matches("Read-only file system").count(), 3, "as {user:?}: {done:?}");
+        let made = |below: &str| ground.path("home").join(below).exists();
+        assert!([".npm/file", ".cache/go-build/file", "go/pkg/mod/file"].into_iter().all(made));
+        assert!(![".cache/p10k-instant-prompt.zsh", ".cache/nvim", "go/bin"].into_iter().any(made));
+    }
+}
+
+/// In mounts of its own, so that nothing of this machine is touched.
+#[test]
+fn what_is_mounted_later_is_not_seen_in_a_sandbox() {
+    let user = User::Root;
+    if let Some(why) = user.missing() {
+        return say(&format!("skipped as {user:?}: {why}"));
+    }
+    let ground = workshop(user);
+    // In the home, which is seen in a sandbox wherever it is.
+    let shared = ground.path("home/shared");
+    let lines = |profile: Profile| {
+        let policy = ground.path("policy.toml");
+        let wharf = format!(
+            "{} run {} -c",
+            ground.path("bin/wharf").display(),
+            profile.flags(policy.to_str().unwrap()).join(" ")
+        );
+        format!(
+            "set -e; mkdir -p {0}; mount -t tmpfs base {0}; mount --make-shared {0}; mkdir {0}/later; mkfifo up go
+            {wharf} 'echo up > up; read x < go; ls {0}/later' & read x < up
+            mount -t tmpfs later {0}/later; touch {0}/later/file; echo x > go; wait",
+            shared.display()
+        )
+    };
+    for (profile, expected) in [(Profile::Open, "file\n"), (Profile::Workspace, "")] {
+        let mut unshare = ground.command(Surroundings::Usual, "unshare");
+        unshare.args(["--mount", "--propagation", "private", "sh", "-c", &lines(profile)]);
+        let done = finish(unshare.spawn().unwrap());
+        assert_eq!((done.code, done.out.as_str()), (Some(0), expected), "{profile:?}: {done:?}");
+        let left = finish(ground.command(Surroundings::Usual, "rm").args(["up", "go"]).spawn().unwrap());
+        assert_eq!(left.code, Some(0));
+    }
+}
