@@ -1,0 +1,128 @@
+//! What one command has printed, as lines: redraws collapsed, wraps joined, nothing lost that had scrolled away.
+//!
+//! A line is final when its last row has left the screen at the top, since no sequence reaches it there. Until then it
+//! is open. What full-screen programs paint is no part of the lines.
+//!
+//! How blanks come out: a tab is a tab, unless something was printed into its blanks later. Blanks at the end of a line
+//! are kept if the line was printed from left to right; in a line that was gone back in, they were there to erase
+//! something, and are cut.
+//!
+//! What surprises: most output never touches the emulator. Whole lines of plain text come out as they went in, and all
+//! but the last screenful of them are final at once.
+
+use super::emulator::Emulator;
+use super::page::Purpose;
+use crate::spec::Size;
+
+/// Longer lines take the long way, where they are bounded.
+const MAX_PLAIN: usize = 64 * 1024;
+
+/// The output of one command, rendered into lines.
+pub struct Stream {
+    emulator: Emulator,
+    #[cfg(test)]
+    pub(super) always_long: bool,
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
+    }
+}
+
+impl Stream {
+    /// For a terminal of that size.
+    #[must_use]
+    pub fn new(size: Size) -> Self {
+        Self {
+            emulator: Emulator::new(size, Purpose::Lines),
+            #[cfg(test)]
+            always_long: false,
+        }
+    }
+
+    /// What was printed next, as a [`Scanner`](super::Scanner) let it pass.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let taken = if self.may_shorten() { self.feed_plain(rest) } else { 0 };
+            let end = taken + after_line(&rest[taken..]);
+            self.emulator.feed(&rest[taken..end]);
+            rest = &rest[end..];
+        }
+    }
+
+    /// The terminal has another size from here on.
+    pub fn resize(&mut self, size: Size) {
+        self.emulator.page.resize(size);
+    }
+
+    /// Lines that nothing printed later can change, oldest first; each is given once.
+    pub fn take_finished(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.emulator.page.gone.lines)
+    }
+
+    /// The lines after those, as they stand now; they may still change. No blank ones at the end.
+    #[must_use]
+    pub fn open_lines(&self) -> Vec<String> {
+        self.emulator.page.open_lines()
+    }
+
+    /// Whether a full-screen program has the screen at this moment.
+    #[must_use]
+    pub fn is_full_screen(&self) -> bool {
+        self.emulator.page.is_alternate()
+    }
+
+    fn may_shorten(&self) -> bool {
+        #[cfg(test)]
+        if self.always_long {
+            return false;
+        }
+        self.emulator.is_at_rest()
+    }
+
+    /// Takes the plain lines at the beginning; all but a screenful of them the short way. Gives how long they are.
+    fn feed_plain(&mut self, bytes: &[u8]) -> usize {
+        let (count, length) = plain_lines(bytes);
+        let (rows, _) = self.emulator.page.size();
+        let mut from = 0;
+        if count > rows {
+            // So many lines follow that all that is on the screen will have left it, and all but the last rows of the
+            // new lines, since each of them takes a row at least.
+            self.emulator.page.leave_above();
+            for _ in 0..count - rows {
+                let end = from + after_line(&bytes[from..]);
+                let line = std::str::from_utf8(&bytes[from..end - 2]).unwrap_or_default();
+                self.emulator.page.gone.text(line);
+                from = end;
+            }
+        }
+        self.emulator.feed(&bytes[from..length]);
+        length
+    }
+}
+
+/// Where the first line ends, with its line feed.
+fn after_line(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1)
+}
+
+/// How many lines at the beginning are plain: printable ASCII and tabs, ended by `\r\n`; and how long they are.
+fn plain_lines(bytes: &[u8]) -> (usize, usize) {
+    let (mut count, mut length) = (0, 0);
+    loop {
+        let rest = &bytes[length..];
+        let end = after_line(&rest[..rest.len().min(MAX_PLAIN)]);
+        match &rest[..end] {
+            [line @ .., b'\r', b'\n'] if is_plain(line) => length += end,
+            _ => return (count, length),
+        }
+        count += 1;
+    }
+}
+
+fn is_plain(line: &[u8]) -> bool {
+    // Without an early end, so that many bytes are looked at together.
+    line.iter().fold(true, |plain, &byte| plain & ((byte.wrapping_sub(b' ') < 0x5f) | (byte == b'\t')))
+}
