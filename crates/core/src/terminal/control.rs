@@ -223,9 +223,14 @@ impl Terminal {
 
     /// Asks the holder something that it either does or refuses.
     pub(super) async fn ask(&self, request: &Request) -> Result<(), ControlError> {
+        self.question(request).await.map(drop)
+    }
+
+    /// Asks the holder something; its answer, unless it refuses.
+    pub(crate) async fn question(&self, request: &Request) -> Result<Reply, ControlError> {
         match self.ask_once(request).await {
             Ok(Reply::Refused(refusal)) => Err(refusal.into()),
-            Ok(_) => Ok(()),
+            Ok(reply) => Ok(reply),
             Err(_) => Err(self.silent().await),
         }
     }

@@ -4,6 +4,7 @@ use super::Terminal;
 use crate::end::Ended;
 use crate::error::ReadError;
 use crate::spec::Size;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -49,6 +50,15 @@ pub enum Phase {
     NotStarted,
 }
 
+/// What one author has typed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Typing {
+    /// How many bytes.
+    pub(crate) bytes: u64,
+    /// When last, in nanoseconds since 1970.
+    pub(crate) last: u64,
+}
+
 /// What has been read of the records so far.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -60,6 +70,7 @@ pub(super) struct Known {
     /// Number and start time of the holder's process, if it does nothing else.
     holder: Option<Identity>,
     sandbox: String,
+    typed: BTreeMap<String, Typing>,
     pub(super) closed: Option<u32>,
 }
 
@@ -124,6 +135,11 @@ impl Known {
             Record::End(end) if self.ended.is_none() => {
                 self.ended = Some(Ended::new(entry, end, &self.sandbox));
             }
+            Record::Input { len, author, .. } => {
+                let typing = self.typed.entry(author.clone()).or_default();
+                typing.bytes += len;
+                typing.last = entry.at;
+            }
             Record::Closed { killed } => self.closed = Some(*killed),
             _ => {}
         }
@@ -182,6 +198,19 @@ impl Terminal {
             Phase::Starting | Phase::NotStarted => false,
         };
         Ok(!look.held && unfinished)
+    }
+
+    /// The command's process, as long as the machine runs; it may have ended.
+    pub(crate) fn pid(&self) -> Result<Option<i32>, ReadError> {
+        self.look()?;
+        let known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.running.and_then(|(pid, _)| i32::try_from(pid).ok()))
+    }
+
+    /// What has been typed, by author.
+    pub(crate) fn typed(&self) -> Result<BTreeMap<String, Typing>, ReadError> {
+        self.look()?;
+        Ok(self.shared.known.lock().unwrap_or_else(PoisonError::into_inner).typed.clone())
     }
 
     /// The holder's process, as far as the records have been read.

@@ -19,7 +19,7 @@ use crate::store::{Meta, Store};
 use known::Known;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use wharf_shim::journal::{EVENTS, META, OUT};
 
@@ -81,6 +81,11 @@ impl Terminal {
 
     pub(crate) fn events(&self) -> &File {
         &self.shared.events
+    }
+
+    /// Where its journal is.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.shared.dir
     }
 
     /// Whether its files are still in the store.

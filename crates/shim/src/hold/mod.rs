@@ -5,6 +5,7 @@
 
 pub(crate) mod connection;
 mod ending;
+mod foreground;
 mod holder;
 mod input;
 mod killing;

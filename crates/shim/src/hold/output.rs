@@ -131,7 +131,8 @@ fn bytes_in_pipe(fd: &std::os::fd::OwnedFd) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-fn has_input(fd: &std::os::fd::OwnedFd) -> bool {
+/// Also makes the kernel hand over what is still on its way in a PTY.
+pub(super) fn has_input(fd: &std::os::fd::OwnedFd) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut fds = [PollFd::new(fd, PollFlags::IN)];
     while poll(&mut fds, Some(&now)) == Err(Errno::INTR) {}

@@ -103,6 +103,7 @@ impl Holder {
                 Ok(Reply::Done)
             }
             Request::Status => Ok(Reply::Progress(self.progress())),
+            Request::Foreground => self.foreground(),
             Request::Taken(upto) => {
                 if self.taken.is_some() && self.connections[at].lease.is_some() {
                     self.owner_took(upto);

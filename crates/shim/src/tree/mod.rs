@@ -4,6 +4,7 @@
 //! sub-reaper, so that no daemon can leave), and, for a terminal whose holder died, the id in a process's environment.
 //! A process is signalled through a handle that was checked after it was opened, never by number.
 
+pub(crate) mod blocked;
 pub mod cgroup;
 pub(crate) mod ladder;
 pub mod lost;

@@ -3,6 +3,7 @@
 //! Every request carries a tag that its answer repeats, so that one connection can wait for several things.
 //! Output never travels here: answers name offsets, and the reader takes the bytes from the journal at its own pace.
 
+use super::foreground::Foreground;
 use super::value::{DecodeError, Reader, Writer};
 use crate::plan::{OnOwnerExit, Size};
 
@@ -62,6 +63,8 @@ pub enum Request {
     Status,
     /// From the owner, who has read up to this offset. The only request without an answer.
     Taken(u64),
+    /// Who has the foreground of a PTY, and what they do.
+    Foreground,
 }
 
 /// What a shim answers.
@@ -92,6 +95,8 @@ pub enum Reply {
     Done,
     /// The request was understood and cannot be done.
     Refused(Refusal),
+    /// To `Foreground`.
+    Foreground(Foreground),
 }
 
 /// How a terminal stands, as its shim sees it.
@@ -129,7 +134,7 @@ pub enum Refusal {
     /// It was started without an input, or its input was closed.
     #[error("the command has no open input")]
     NoInput,
-    /// A size was given to a terminal that is not a PTY.
+    /// Something was asked that only a PTY has.
     #[error("the terminal is not a PTY")]
     NoPty,
     /// A line longer than the kernel keeps for a program that reads lines: it would be cut silently.
@@ -164,6 +169,7 @@ impl Request {
             Self::Lease(on_exit) => w.u8(7).u8(on_exit.code()),
             Self::Status => w.u8(8),
             Self::Taken(upto) => w.u8(9).u64(*upto),
+            Self::Foreground => w.u8(10),
         };
         w.into_bytes()
     }
@@ -186,6 +192,7 @@ impl Request {
             7 => Self::Lease(OnOwnerExit::from_code(r.u8()?)?),
             8 => Self::Status,
             9 => Self::Taken(r.u64()?),
+            10 => Self::Foreground,
             _ => return Err(DecodeError::Unknown),
         };
         r.done()?;
@@ -220,6 +227,7 @@ impl Reply {
             Self::Killed { processes } => w.u8(4).u32(*processes),
             Self::Done => w.u8(5),
             Self::Refused(why) => why.write(w.u8(6)),
+            Self::Foreground(seen) => seen.write(w.u8(7)),
         };
         w.into_bytes()
     }
@@ -240,6 +248,7 @@ impl Reply {
             4 => Self::Killed { processes: r.u32()? },
             5 => Self::Done,
             6 => Self::Refused(Refusal::read(&mut r)?),
+            7 => Self::Foreground(Foreground::read(&mut r)?),
             _ => return Err(DecodeError::Unknown),
         };
         r.done()?;
@@ -317,6 +326,7 @@ impl Refusal {
 
 #[cfg(test)]
 mod tests {
+    use super::super::foreground::{Doing, Member, Typing};
     use super::*;
     use proptest::prelude::*;
 
@@ -333,6 +343,7 @@ mod tests {
             Request::Lease(OnOwnerExit::Kill),
             Request::Status,
             Request::Taken(u64::MAX),
+            Request::Foreground,
         ];
         for request in requests {
             assert_eq!(Request::decode(&request.encode(7)), Ok((7, request)));
@@ -342,6 +353,9 @@ mod tests {
     #[test]
     fn every_reply_comes_back_as_it_was() {
         let progress = Progress { first: 1, end: 2, state: State::Ended, input_pending: 3, pid: 4 };
+        let typing = Typing { echo: true, canonical: true, ..Typing::default() };
+        let member = Member { pid: 7, name: "cat".into(), doing: Doing::Reading, ticks: 3 };
+        let foreground = Foreground { group: 7, typing, unread: 2, members: vec![member] };
         let replies = [
             Reply::Started { pid: 1 },
             Reply::NotStarted { stage: 3, errno: 2, doing: "hiding".into() },
@@ -350,6 +364,7 @@ mod tests {
             Reply::Done,
             Reply::Refused(Refusal::System(28)),
             Reply::Refused(Refusal::LineTooLong),
+            Reply::Foreground(foreground),
         ];
         for reply in replies {
             assert_eq!(Reply::decode(&reply.encode(9)), Ok((9, reply)));

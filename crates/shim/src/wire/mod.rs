@@ -2,6 +2,7 @@
 //!
 //! Shared by both sides; knows nothing of sockets or processes.
 
+pub mod foreground;
 pub mod frame;
 pub mod message;
 pub mod value;
