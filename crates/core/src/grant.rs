@@ -230,10 +230,17 @@ impl Grant {
         let name = format!("{}=", wharf_shim::tree::lost::VARIABLE);
         env.retain(|pair| !pair.as_bytes().starts_with(name.as_bytes()));
         env.push(c_string(OsStr::new(&(name + id)), "the terminal's id")?);
+        let mut argv = self.argv.clone();
+        // After everything was judged: what was judged is the shell, and this only how it is begun.
+        if let Some(shell) = &spec.shell {
+            let words = shell.argv(self.program_path());
+            argv = words.iter().map(|word| c_string(word, "an argument")).collect::<Result<_, _>>()?;
+            env.push(c_string(OsStr::new(&shell.variable()), "an environment variable")?);
+        }
         Ok(Plan {
             id: id.to_owned(),
             program: self.program.clone(),
-            argv: self.argv.clone(),
+            argv,
             env,
             io: match spec.io {
                 SpecIo::Plain => Io::Pipe(PipeInput::Empty),

@@ -1,5 +1,6 @@
 //! The spec: what somebody asks to be run. Nothing in it has been checked or decided.
 
+use crate::shell::Integration;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub struct Spec {
     pub(crate) backlog: Backlog,
     pub(crate) origin: String,
     pub(crate) session: Option<String>,
+    /// What makes it a shell that remembers, if it is one.
+    pub(crate) shell: Option<Integration>,
 }
 
 /// What is to be executed.
@@ -88,6 +91,7 @@ impl Spec {
             backlog: Backlog::Drop,
             origin: String::new(),
             session: None,
+            shell: None,
         }
     }
 

@@ -5,6 +5,7 @@
 use crate::grant::Grant;
 use crate::id::TerminalId;
 use crate::policy::OPEN;
+use crate::shell::ShellMeta;
 use crate::spec::{Command, SpecIo};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -39,6 +40,9 @@ pub struct Meta {
     /// The conversation it was asked for in, if the protocol has such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// What is to be known to join it, if it is a shell of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integration: Option<ShellMeta>,
 }
 
 fn open() -> String {
@@ -50,6 +54,11 @@ impl Meta {
         let spec = &grant.spec;
         let lossy = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
         let (command, shell) = match &spec.command {
+            // Not an argument list but words for people: what runs is a bootstrap that nobody asked for.
+            Command::Argv { program, .. } if spec.shell.is_some() => {
+                let name = spec.shell.as_ref().map_or("", |shell| &shell.meta.name);
+                (vec![format!("{} ({name})", base(program))], true)
+            }
             Command::Argv { program, args } => {
                 (std::iter::once(program).chain(args).map(lossy).collect(), false)
             }
@@ -71,6 +80,7 @@ impl Meta {
             origin: spec.origin.clone(),
             sandbox: grant.sandbox().to_owned(),
             session: spec.session.clone(),
+            integration: spec.shell.as_ref().map(|shell| shell.meta.clone()),
         }
     }
 
@@ -91,6 +101,11 @@ impl Meta {
         let words: Vec<String> = self.command.iter().map(|word| quote(word)).collect();
         words.join(" ")
     }
+}
+
+/// The last part of a path.
+fn base(program: &std::ffi::OsString) -> String {
+    PathBuf::from(program).file_name().unwrap_or(program).to_string_lossy().into_owned()
 }
 
 fn quote(word: &str) -> String {

@@ -1,0 +1,53 @@
+//! Who answers what programs ask their terminal: one follower of a shell, however many there are.
+//!
+//! A program that asks for the cursor's position and gets two answers takes the second for typing. So the duty is an exclusive
+//! lock; with whoever has it, it becomes free again, and the next follower that has something to answer takes it.
+
+use crate::terminal::Terminal;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// The file that is locked, in the terminal's directory.
+const NAME: &str = "duty";
+
+/// The right to answer, for as long as this value lives.
+#[derive(Debug)]
+pub(super) struct Duty {
+    _lock: OwnedFd,
+}
+
+impl Duty {
+    /// Takes it; nothing if another follower has it.
+    pub(super) fn try_take(terminal: &Terminal) -> io::Result<Option<Self>> {
+        try_take_at(&terminal.dir().join(NAME))
+    }
+}
+
+fn try_take_at(path: &Path) -> io::Result<Option<Duty>> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let lock = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(Duty { _lock: lock })),
+        Err(Errno::WOULDBLOCK) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_it_until_it_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(NAME);
+        let first = try_take_at(&path).unwrap();
+        assert!(first.is_some());
+        assert!(try_take_at(&path).unwrap().is_none());
+        drop(first);
+        assert!(try_take_at(&path).unwrap().is_some());
+    }
+}

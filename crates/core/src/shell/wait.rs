@@ -1,0 +1,166 @@
+//! Waiting for a shell: for events of its follower, and, since the kernel has none for it, by looking now and then whether
+//! somebody waits for input.
+
+use super::follow::Core;
+use super::hold::Hold;
+use super::render::End;
+use super::{Because, Shell, State, Until, mend};
+use crate::foreground::{Awaiting, Pace};
+use crate::view::Picture;
+use std::time::{Duration, Instant};
+use tokio::time::timeout_at;
+
+impl Shell {
+    /// Waits. Lines, silence and stillness count from the call on.
+    pub async fn wait(&self, until: Until, deadline: Instant) -> Because {
+        let core = &self.follower.core;
+        let mut goal = Goal::new(core, until);
+        let mut changes = core.changes();
+        let mut pace = Pace::default();
+        let mut look_at = Instant::now() + pace.pause();
+        loop {
+            changes.borrow_and_update();
+            if let Some(because) = goal.reached(core) {
+                return because;
+            }
+            if Hold::is_taken(&core.terminal).unwrap_or(false) {
+                return Because::Held;
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Because::Deadline;
+            }
+            if now >= look_at {
+                match self.look(&mut pace).await {
+                    Looked::Awaiting(awaiting) => return Because::Awaiting(awaiting),
+                    Looked::AtPrompt(_) if mend::mend(self).await => pace.moved(),
+                    Looked::AtPrompt(awaiting) => return Because::Awaiting(awaiting),
+                    Looked::Nothing => {}
+                }
+                look_at = Instant::now() + pace.pause();
+                if changes.has_changed().unwrap_or(false) {
+                    pace.moved();
+                    continue;
+                }
+            }
+            let next = goal.due().map_or(look_at, |due| due.min(look_at)).min(deadline);
+            if timeout_at(next.into(), changes.changed()).await.is_ok() {
+                pace.moved();
+                look_at = Instant::now() + pace.pause();
+            }
+        }
+    }
+
+    /// Whether somebody waits for input, if this look and the one before agree on it and nothing was printed meanwhile.
+    async fn look(&self, pace: &mut Pace) -> Looked {
+        let core = &self.follower.core;
+        let before = core.view().seen;
+        let Ok(foreground) = core.terminal.foreground().await else { return Looked::Nothing };
+        let Ok(journal) = core.terminal.look() else { return Looked::Nothing };
+        let picture = {
+            let view = core.view();
+            // Behind a flood, the kernel's answer is of another time than the screen.
+            if view.seen != before || view.seen != journal.end {
+                pace.moved();
+                return Looked::Nothing;
+            }
+            view.display.picture()
+        };
+        let at_prompt = mend::is_at_prompt(core, &foreground);
+        match pace.look(foreground, &picture) {
+            Some(awaiting) if at_prompt => Looked::AtPrompt(awaiting),
+            Some(awaiting) => Looked::Awaiting(awaiting),
+            None => Looked::Nothing,
+        }
+    }
+}
+
+/// What a look has found.
+enum Looked {
+    Nothing,
+    /// The shell itself reads keys, although a command of it is thought to run.
+    AtPrompt(Awaiting),
+    Awaiting(Awaiting),
+}
+
+/// What is waited for, and how far that is.
+struct Goal {
+    until: Until,
+    began: Instant,
+    /// The command whose lines are looked at, the first of them that may be new, and what was there at the call.
+    lines: (u64, u64, Vec<String>),
+    picture: Option<(Picture, Instant)>,
+}
+
+impl Goal {
+    fn new(core: &Core, until: Until) -> Self {
+        let view = core.view();
+        let lines = match (&until, &view.render) {
+            (Until::LineFrom(id, from, _), _) => (*id, *from, Vec::new()),
+            (Until::Line(_), Some((id, render))) => {
+                let all = render.lines(render.first(), End::Open).unwrap_or_default();
+                (*id, all.first + all.finished as u64, all.lines[all.finished..].to_vec())
+            }
+            _ => (0, 1, Vec::new()),
+        };
+        Self { until, began: Instant::now(), lines, picture: None }
+    }
+
+    fn reached(&mut self, core: &Core) -> Option<Because> {
+        let view = core.view();
+        if let Until::Line(wanted) | Until::LineFrom(_, _, wanted) = &self.until
+            && let Some((id, render)) = &view.render
+        {
+            if *id != self.lines.0 {
+                self.lines = (*id, 1, Vec::new());
+            }
+            let from = self.lines.1.max(render.first());
+            let now = render.lines(from, End::Open).unwrap_or_default();
+            for (at, line) in now.lines.iter().enumerate() {
+                let number = now.first + at as u64;
+                let known =
+                    number.checked_sub(self.lines.1).and_then(|n| self.lines.2.get(usize::try_from(n).ok()?));
+                if known != Some(line) && wanted(line) {
+                    return Some(Because::Line(number, line.clone()));
+                }
+            }
+            // Finished lines are looked at once.
+            let done =
+                usize::try_from(from - self.lines.1).unwrap_or(usize::MAX).saturating_add(now.finished);
+            self.lines.2.drain(..done.min(self.lines.2.len()));
+            self.lines.1 = from + now.finished as u64;
+        }
+        match view.track.state() {
+            State::Exited(ended) => return Some(Because::Exited(ended)),
+            State::Idle => return Some(Because::Ended),
+            State::Starting | State::Running => {}
+        }
+        match &self.until {
+            Until::Silence(silence) => {
+                (view.printed.max(self.began).elapsed() >= *silence).then_some(Because::Silence)
+            }
+            Until::Stable(span) => {
+                let picture = view.display.picture();
+                match &self.picture {
+                    Some((known, since)) if *known == picture => {
+                        (since.elapsed() >= *span).then_some(Because::Stable)
+                    }
+                    _ => {
+                        self.picture = Some((picture, Instant::now()));
+                        (*span == Duration::ZERO).then_some(Because::Stable)
+                    }
+                }
+            }
+            Until::End | Until::Line(_) | Until::LineFrom(..) => None,
+        }
+    }
+
+    /// When it is worth asking again although nothing has happened.
+    fn due(&self) -> Option<Instant> {
+        match (&self.until, &self.picture) {
+            (Until::Silence(silence), _) => Some(self.began + *silence),
+            (Until::Stable(span), Some((_, since))) => Some(*since + *span),
+            _ => None,
+        }
+    }
+}
