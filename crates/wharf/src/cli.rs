@@ -2,6 +2,7 @@
 
 use crate::amount;
 use crate::detach_key::DetachKey;
+use crate::verb::mcp_config::Client;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,7 +16,9 @@ Examples:
   wharf run -d -- ./server             leave it running, print its id
   wharf ls                             what runs and what ran
   wharf logs -f 4k2p                   its output; any unique beginning of an id will do
+  wharf sh                             a shell that stays; an agent's, if it has one here
   wharf acp -- my-agent                give an agent terminals, in front of it in an editor's settings
+  wharf mcp                            give a model shells, as an MCP server in a client's settings
 
 Exit codes:
   the command's own, or 128+N if signal N ended it; 124 if a time limit did
@@ -45,8 +48,10 @@ pub(crate) enum Verb {
     Kill(Kill),
     Send(Send),
     Attach(Attach),
+    Sh(Sh),
     Rm(Rm),
     Acp(Acp),
+    Mcp(Mcp),
     Policy(Policy),
     Demo(Demo),
     /// The agent of `wharf demo`
@@ -273,6 +278,42 @@ pub(crate) struct Attach {
     pub(crate) detach_key: DetachKey,
 }
 
+const AFTER_SH: &str = "\
+Examples:
+  wharf sh                        the shell `default` of this project, or a new one
+  wharf sh --watch build          only look on
+  wharf sh --list                 the shells of this project, agents' too
+
+You see what is on its screen. Looking on takes nothing; the first key that you type in an agent's shell takes it over: \
+the agent is told, and types nothing until you leave. The detach key leaves it running. \
+A shell that you open is yours alone: no agent gets it, and it is not sandboxed unless you say --sandbox.";
+
+/// Open a shell that stays, or join one, an agent's for instance
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_SH)]
+pub(crate) struct Sh {
+    /// Its name, or an id or the beginning of one
+    #[arg(value_name = "NAME", default_value = "default")]
+    pub(crate) name: String,
+    /// Only look on: nothing that you type arrives, and its size stays
+    #[arg(long, conflicts_with_all = ["list", "shell", "cwd", "sandbox", "policy"])]
+    pub(crate) watch: bool,
+    /// List the shells of this project instead
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// For a new one: bash, zsh or sh, or the file of one; yours if not said
+    #[arg(long, value_name = "SHELL")]
+    pub(crate) shell: Option<OsString>,
+    /// For a new one: start it in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// The key that leaves it
+    #[arg(long, value_name = "KEY", default_value = "ctrl-]", value_parser = DetachKey::parse)]
+    pub(crate) detach_key: DetachKey,
+}
+
 /// Forget terminals; one that still runs is ended first
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  wharf rm 4k2p\n  wharf rm --ended")]
@@ -333,6 +374,36 @@ impl From<When> for wharf_acp::Hosting {
             When::Missing => Self::Missing,
         }
     }
+}
+
+const AFTER_MCP: &str = "\
+Examples:
+  wharf mcp                            where a client's settings name its MCP servers
+  wharf mcp --sandbox open             with every right that you have
+  wharf mcp --as review                terminals shared by all who say the same name here
+
+The client's model gets terminals that remember: directory, variables, jobs and everything that was printed. \
+They outlive the client and this program; whoever comes back to the same project with the same client finds its own. \
+While they are there, `wharf ls` and `wharf logs` show them.";
+
+/// Give a model (MCP) shells that remember, over standard input and output
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_MCP)]
+pub(crate) struct Mcp {
+    /// Share the terminals of all who say this name in this project, instead of having some for this client alone
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// The shell, if not yours: bash, zsh or a POSIX sh
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) shell: Option<PathBuf>,
+    /// The project, if not the current directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Print what to paste into a client's settings, and do nothing else
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) print_config: Option<Client>,
 }
 
 const AFTER_POLICY: &str = "\
@@ -434,8 +505,10 @@ impl Cli {
             | Verb::Logs(_)
             | Verb::Send(_)
             | Verb::Attach(_)
+            | Verb::Sh(_)
             | Verb::Rm(_)
             | Verb::Acp(_)
+            | Verb::Mcp(_)
             | Verb::Policy(_)
             | Verb::Completions(_) => false,
         }

@@ -75,7 +75,7 @@ async fn sit(
 }
 
 /// Gives the terminal the size of our window. One that has just ended needs none.
-async fn fit(terminal: &Terminal) {
+pub(crate) async fn fit(terminal: &Terminal) {
     if let Some(size) = window() {
         let _ = terminal.resize(size).await;
     }

@@ -8,15 +8,16 @@ use crate::place::Place;
 use crate::report::Failure;
 use crate::temporary::Temporary;
 use rustix::fs::{Mode, OFlags};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 use wharf_core::policy::{
-    Denial, Judge, Judgement, Keeper, Known, Places, Policy, PolicyError, Seen, SessionPlace, Situation,
-    Whose,
+    Denial, Judge, Judgement, Keeper, Known, Line, Places, Policy, PolicyError, Ruled, Seen, SessionPlace,
+    Situation, Whose,
 };
 use wharf_core::{Grant, Spec, SpecError};
 
@@ -30,6 +31,8 @@ pub(crate) struct Law {
     pub(crate) places: Places,
     sandbox: Option<String>,
     seen: Seen,
+    /// Whether the caches of tools were looked after.
+    caches: Once,
     /// Nothing of it once it was left.
     standing: Mutex<Option<Standing>>,
 }
@@ -67,7 +70,14 @@ impl Law {
         };
         let temporary = Temporary::under(&place.dirs.state)?;
         let standing = Mutex::new(Some(Standing { temporary, keeper: Keeper::default() }));
-        Ok(Self { policy, places, sandbox: choice.sandbox.clone(), seen: Seen::default(), standing })
+        Ok(Self {
+            policy,
+            places,
+            sandbox: choice.sandbox.clone(),
+            seen: Seen::default(),
+            caches: Once::new(),
+            standing,
+        })
     }
 
     /// The policy as a project tightens it.
@@ -121,6 +131,7 @@ impl Law {
         temp: &Path,
     ) -> Result<Judgement, SpecError> {
         let sandbox = self.sandbox.as_deref();
+        self.make_caches(Whose::Person);
         let at = Situation {
             whose: Whose::Person,
             places: &self.places,
@@ -133,7 +144,64 @@ impl Law {
     }
 }
 
+/// What is judged of shells: once when one is opened, and then each line that it is given.
 impl Law {
+    /// Judges the opening of a shell for an agent. Its temporary files are in `temp`, which lives as long as the shell does;
+    /// nothing that this front end keeps is used for it.
+    pub(crate) fn judge_shell(
+        &self,
+        spec: Spec,
+        project: &Path,
+        temp: &Path,
+    ) -> Result<Judgement, SpecError> {
+        let policy = match self.project(project) {
+            Ok(policy) => policy,
+            Err(denial) => return Ok(Judgement::Deny(denial)),
+        };
+        let at = Situation {
+            whose: Whose::Agent,
+            places: &self.places,
+            directory: project,
+            temp,
+            sandbox: self.sandbox.as_deref(),
+            seen: &self.seen,
+        };
+        policy.judge(spec, &at)
+    }
+
+    /// Judges a line for a shell that is open, by the rules of today.
+    pub(crate) fn judge_line(&self, line: &Line<'_>) -> Ruled {
+        match self.project(line.root) {
+            Ok(policy) => policy.decide_line(line),
+            Err(denial) => Ruled::Deny(denial),
+        }
+    }
+
+    /// The sandbox that a shell of an agent gets in a project today.
+    pub(crate) fn sandbox_in(&self, project: &Path) -> Result<String, Denial> {
+        let policy = self.project(project)?;
+        Ok(self.sandbox.clone().unwrap_or_else(|| policy.sandbox().to_owned()))
+    }
+
+    /// As [`Law::in_project`], without a copy where the project says nothing.
+    fn project(&self, directory: &Path) -> Result<Cow<'_, Policy>, Denial> {
+        if matches!(project_file(directory), Ok(None)) {
+            return Ok(Cow::Borrowed(&self.policy));
+        }
+        self.in_project(directory).map(Cow::Owned).map_err(|error| {
+            let reason = format!("{error}; {}", error.fix);
+            Denial { reason, ..Denial::default() }
+        })
+    }
+}
+
+impl Law {
+    /// Here and not in a command, which could not; and not for somebody who only asks what would be said.
+    fn make_caches(&self, whose: Whose) {
+        let sandbox = self.sandbox.as_deref();
+        self.caches.call_once(|| self.policy.make_caches(whose, sandbox, &self.places));
+    }
+
     fn temporary(&self, session: &str) -> io::Result<PathBuf> {
         let standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         standing.as_ref().ok_or(io::ErrorKind::NotFound)?.temporary.of(session)
@@ -153,6 +221,7 @@ impl Law {
 
 impl Judge for Law {
     fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError> {
+        self.make_caches(Whose::Agent);
         let judged = self.look(Whose::Agent, place, |policy, at| policy.judge(spec, at))?;
         let judged = judged.unwrap_or_else(|reason| Judgement::Deny(Denial { reason, ..Denial::default() }));
         match &judged {
@@ -161,6 +230,11 @@ impl Judge for Law {
             Judgement::Deny(_) => {}
         }
         Ok(judged)
+    }
+
+    /// As the project says; a file of its that cannot be used is told of by the judgement.
+    fn most_terminals(&self, place: &SessionPlace) -> Option<usize> {
+        self.in_project(&place.cwd).ok()?.limits().terminals
     }
 }
 

@@ -17,7 +17,9 @@ mod life;
 mod live;
 mod modes;
 mod output;
+mod owed;
 mod place;
+mod quiet;
 mod raw_mode;
 mod report;
 mod request;
@@ -34,6 +36,7 @@ use report::Failure;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
+use tokio::runtime::Builder;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -61,7 +64,11 @@ fn as_shim(arguments: &[OsString]) -> Option<&[OsString]> {
 }
 
 fn start(cli: Cli) -> Result<exit_code::Code, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = match cli.verb {
+        // Rendering a flood in one terminal must not hold up the others.
+        Verb::Mcp(_) => Builder::new_multi_thread().worker_threads(2).enable_all().build()?,
+        _ => Builder::new_current_thread().enable_all().build()?,
+    };
     let done = runtime.block_on(act(cli.verb));
     // Somebody may still be stuck writing to a pipe that nobody reads; that must not keep us.
     runtime.shutdown_background();
@@ -77,11 +84,13 @@ async fn act(verb: Verb) -> Result<exit_code::Code, Failure> {
         Verb::Kill(args) => verb::kill::run(&args, &Place::here()?).await,
         Verb::Send(args) => verb::send::run(&args, &Place::here()?).await,
         Verb::Attach(args) => verb::attach::run(&args, &Place::here()?).await,
+        Verb::Sh(args) => verb::sh::run(&args, &Place::here()?).await,
         Verb::Rm(args) => verb::rm::run(&args, &Place::here()?).await,
         Verb::Demo(_) => verb::demo::run().await,
         Verb::DemoAgent => verb::demo::agent::run().await,
         Verb::Policy(args) => verb::policy::run(&args, &Place::here()?),
         Verb::Acp(args) => verb::acp::run(&args, &Place::here()?).await,
+        Verb::Mcp(args) => verb::mcp::run(&args, &Place::here()?).await,
         Verb::Doctor(args) => verb::doctor::run(&args, &Place::here()?),
         Verb::Completions(args) => verb::completions::run(&args),
     }

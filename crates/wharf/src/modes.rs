@@ -85,6 +85,11 @@ impl Modes {
         }
     }
 
+    /// Whether a full-screen program has the screen.
+    pub(crate) fn is_alternate(&self) -> bool {
+        self.private.iter().any(|number| ALTERNATE.contains(number))
+    }
+
     /// What brings a fresh terminal onto the same screen, before that is painted.
     pub(crate) fn enter_screen(&self) -> String {
         self.private.iter().filter(|n| ALTERNATE.contains(n)).map(|n| format!("\x1b[?{n}h")).collect()

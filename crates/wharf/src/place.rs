@@ -1,7 +1,9 @@
 //! Where this program was started: environment, home, directories, its own file. Read here and nowhere else.
 
 use crate::amount;
+use crate::owed;
 use crate::report::Failure;
+use crate::temporary;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -36,7 +38,9 @@ impl Place {
 
     /// Removes what has been kept long enough. Nobody asked for it, so nobody hears if it fails.
     pub(crate) fn tidy(&self, store: &Store) {
+        owed::settle(self, store);
         let _ = store.tidy(&self.retention);
+        temporary::remove_orphans(&self.dirs.state);
     }
 
     /// As [`Place::tidy`], unless somebody did so within the last minute: looking at every terminal there is would be

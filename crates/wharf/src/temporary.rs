@@ -54,6 +54,17 @@ pub(crate) fn of_terminal(state: &Path, id: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// Removes that of a terminal of which nothing runs any more.
+pub(crate) fn remove_of_terminal(state: &Path, id: &str) {
+    // If something cannot be removed now, whoever looks next finds it.
+    let _ = fs::remove_dir_all(state.join("tmp").join(format!("{OF_TERMINAL}{id}")));
+}
+
+/// Removes those whose terminal is gone, and those of killed processes.
+pub(crate) fn remove_orphans(state: &Path) {
+    remove_stale(state, &state.join("tmp"));
+}
+
 const OF_TERMINAL: &str = "run-";
 
 /// Nobody takes this long from making a directory to using it.

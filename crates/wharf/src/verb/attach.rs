@@ -13,6 +13,7 @@ use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::request::Requests;
 use crate::verb::logs;
+use crate::verb::sh::{self, Purpose};
 use crate::{show, which};
 use wharf_core::{Phase, Screen, Size, Terminal};
 
@@ -39,6 +40,11 @@ pub(crate) async fn run(args: &Attach, place: &Place) -> Result<Code, Failure> {
     }
     // Heard from before anything is painted: whoever tells us to go gets the terminal back as it was.
     let mut requests = Requests::listen()?;
+    // Others may use a shell too, and somebody answers for its terminal.
+    if terminal.meta().integration.is_some() {
+        let back = format!("wharf attach {id}");
+        return sh::sit_down(&terminal, Purpose::Type, args.detach_key, &back, &mut requests).await;
+    }
     let (from, modes) = paint(&terminal, size).await?;
     let left = interact::interact(&terminal, from, args.detach_key, modes, &mut requests).await?;
     leave(&terminal, left).await
@@ -55,9 +61,23 @@ async fn watch(terminal: &Terminal) -> Result<Code, Failure> {
 
 /// Paints what is on the terminal's screen; from which offset to go on, and what is switched on.
 async fn paint(terminal: &Terminal, size: Size) -> Result<(u64, Modes), Failure> {
+    let (past, from) = past(terminal)?;
+    let (bytes, modes) = painting(&past, size);
+    output::write(bytes).await?;
+    Ok((from, modes))
+}
+
+/// As much of its output as tells what is on its screen, and the offset after it.
+pub(crate) fn past(terminal: &Terminal) -> Result<(Vec<u8>, u64), Failure> {
     let from = terminal.look()?.end.saturating_sub(PAST as u64);
     let chunk = terminal.read(from, PAST)?;
-    let past = if chunk.at == 0 { &chunk.bytes[..] } else { after_line(&chunk.bytes) };
+    let end = chunk.at + chunk.bytes.len() as u64;
+    let past = if chunk.at == 0 { chunk.bytes } else { after_line(&chunk.bytes).to_vec() };
+    Ok((past, end))
+}
+
+/// What paints the screen that this output has made, and what is switched on then.
+pub(crate) fn painting(past: &[u8], size: Size) -> (Vec<u8>, Modes) {
     let (mut screen, mut modes) = (Screen::new(size), Modes::default());
     screen.feed(past);
     modes.feed(past);
@@ -65,8 +85,7 @@ async fn paint(terminal: &Terminal, size: Size) -> Result<(u64, Modes), Failure>
     bytes.extend_from_slice(b"\x1b[H\x1b[2J");
     bytes.extend(screen.paint());
     bytes.extend(modes.switch_on().into_bytes());
-    output::write(bytes).await?;
-    Ok((chunk.at + chunk.bytes.len() as u64, modes))
+    (bytes, modes)
 }
 
 /// What was cut off its beginning may begin in the middle of a sequence; a new line is a place to begin.

@@ -4,7 +4,7 @@
 //! it was detached.
 
 use crate::asked;
-use crate::cli::Run;
+use crate::cli::{Choice, Run};
 use crate::detach_key::DetachKey;
 use crate::exit_code::{self, Code};
 use crate::interact::{self, Left};
@@ -13,6 +13,7 @@ use crate::keyboard;
 use crate::law::Law;
 use crate::live::{self, Through, Until};
 use crate::modes::Modes;
+use crate::owed;
 use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
@@ -22,7 +23,7 @@ use std::ffi::OsString;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 use wharf_core::policy::audit::{self, Entry, Ruling, Who};
-use wharf_core::policy::{Facts, Judgement, Shown};
+use wharf_core::policy::{Denial, Facts, Judgement, Shown};
 use wharf_core::{
     ControlError, Ended, Grant, Outcome, Refusal, Spec, Store, Terminal, TerminalId, unrestricted,
 };
@@ -63,33 +64,50 @@ pub(crate) async fn run(args: Run, place: &Place) -> Result<Code, Failure> {
 /// Whoever types a command may do what they may do; who asks for a sandbox gets one.
 async fn start(store: &Store, spec: Spec, args: &Run, place: &Place) -> Result<Terminal, Failure> {
     let id = TerminalId::random()?;
-    let (command, cwd) = (Shown::of(&spec), spec.directory().to_owned());
-    let grant = grant(spec, args, place, &id)?;
-    let who = Who { front_end: "run".to_owned(), ..Who::default() };
-    place.audit()?.write(&Entry::Decision(audit::Decision {
-        who,
-        terminal: Some(id.clone()),
-        command,
-        cwd,
+    let mut decision = audit::Decision {
+        who: Who { front_end: "run".to_owned(), ..Who::default() },
+        terminal: None,
+        command: Shown::of(&spec),
+        cwd: spec.directory().to_owned(),
         env_names: args.env.iter().map(name).collect(),
-        ruling: Ruling::Allowed,
-        facts: Facts { sandbox: grant.sandbox().to_owned(), ..grant.facts().clone() },
-    }))?;
-    Ok(store.create_as(id, grant).await?)
+        ruling: Ruling::Denied,
+        facts: Facts::default(),
+    };
+    let log = place.audit()?;
+    let grant = match grant(spec, &args.choice, place, &id)? {
+        Ok(grant) => grant,
+        Err(denial) => {
+            decision.facts = denial.facts;
+            log.write(&Entry::Decision(decision))?;
+            return Err(Failure { word: "denied", ..Failure::new(denial.reason) });
+        }
+    };
+    decision.facts = Facts { sandbox: grant.sandbox().to_owned(), ..grant.facts().clone() };
+    let (terminal, ruling) = (Some(id.clone()), Ruling::Allowed);
+    log.write(&Entry::Decision(audit::Decision { terminal, ruling, ..decision }))?;
+    owed::note(&place.dirs.state, &id)?;
+    let created = store.create_as(id.clone(), grant).await;
+    Ok(created.inspect_err(|error| owed::not_started(place, &id, error))?)
 }
 
-fn grant(spec: Spec, args: &Run, place: &Place, id: &TerminalId) -> Result<Grant, Failure> {
-    if args.choice.sandbox.is_none() {
-        return Ok(unrestricted(spec)?);
+/// What somebody may start who sits here: anything, unless they ask for a sandbox.
+pub(crate) fn grant(
+    spec: Spec,
+    choice: &Choice,
+    place: &Place,
+    id: &TerminalId,
+) -> Result<Result<Grant, Denial>, Failure> {
+    if choice.sandbox.is_none() {
+        return Ok(Ok(unrestricted(spec)?));
     }
-    let law = Law::read(&args.choice, place)?;
+    let law = Law::read(choice, place)?;
     let temp = temporary::of_terminal(&place.dirs.state, id.as_str())?;
-    match law.judge_typed(spec, &place.directory(None)?, &temp)? {
+    Ok(match law.judge_typed(spec, &place.directory(None)?, &temp)? {
         Judgement::Allow(grant) => Ok(grant),
         // Whoever typed it has been asked.
         Judgement::Ask(_, pending) => Ok(pending.allow()),
-        Judgement::Deny(denial) => Err(Failure { word: "denied", ..Failure::new(denial.reason) }),
-    }
+        Judgement::Deny(denial) => Err(denial),
+    })
 }
 
 /// The name of a variable that was asked for with or without a value.
@@ -231,8 +249,7 @@ async fn conclude(
         terminal.kill(AUTHOR, None).await?;
     }
     let ended = terminal.wait().await?;
-    // It has ended, written down or not; its journal has it too.
-    let _ = place.audit()?.write(&Entry::End { terminal: terminal.id().clone(), ended: ended.clone() });
+    owed::ended(place, terminal.id(), &ended);
     // A sandbox is over when nothing of it stands in the root any more.
     let is_over = ended.left == 0 && args.choice.sandbox.is_none();
     let swept = if is_over { 0 } else { sweep(terminal, requests).await? };

@@ -1,0 +1,94 @@
+//! One call of a tool: who calls, whose terminals, how long it may take.
+
+use super::ask::Client;
+use super::desk::Desk;
+use super::permit::Permit;
+use super::program::Programs;
+use super::progress::Progress;
+use super::refusal::Refusal;
+use super::seat::Seat;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use wharf_core::shape::Budget;
+use wharf_core::shell::{Because, Shell, Until};
+
+/// The longest wait that can be asked for.
+const LONGEST: Duration = Duration::from_secs(60);
+/// The longest wait for a client that did not ask for progress. Many give up after 60 s and lose the answer; with progress
+/// they are told every few seconds that all is well, and most then wait on.
+const WITHOUT_PROGRESS: Duration = Duration::from_secs(55);
+
+/// What everything that a tool does is done with.
+pub(super) struct Call {
+    pub(super) desk: Arc<Desk>,
+    pub(super) seat: Arc<Seat>,
+    pub(super) permit: Arc<Permit>,
+    pub(super) programs: Arc<Programs>,
+    pub(super) client: Client,
+    pub(super) progress: Option<Progress>,
+    /// The client has closed its end.
+    pub(super) leaving: CancellationToken,
+}
+
+impl Call {
+    /// How long to wait, and what to say if that is less than was asked for.
+    pub(super) fn patience(&self, asked: f64) -> Result<(Duration, Option<String>), Refusal> {
+        let Ok(asked) = Duration::try_from_secs_f64(asked) else {
+            return Err(Refusal::new("invalid", "timeout must be a number of seconds from 0 to 60."));
+        };
+        let most = if self.progress.is_some() { LONGEST } else { WITHOUT_PROGRESS };
+        let said = match asked {
+            asked if asked > LONGEST => Some(format!(
+                "the timeout was capped: no call waits longer than {} s; call again to wait on",
+                most.as_secs()
+            )),
+            asked if asked > most => Some(format!(
+                "waited {} s at most, because clients that do not ask for progress give up after 60 s",
+                most.as_secs()
+            )),
+            _ => None,
+        };
+        Ok((asked.min(most), said))
+    }
+
+    /// Waits, with signs of life for who wants them. Ends early if the client leaves.
+    pub(super) async fn wait(&self, shell: &Shell, until: Until, patience: Duration) -> Because {
+        let told = async {
+            match &self.progress {
+                Some(progress) => progress.follow(shell).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            because = shell.wait(until, Instant::now() + patience) => because,
+            () = told => Because::Deadline,
+            () = self.leaving.cancelled() => Because::Deadline,
+        }
+    }
+}
+
+/// What can be a terminal's name.
+pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
+    let fits =
+        !name.is_empty() && name.len() <= 64 && !name.chars().any(char::is_control) && name.trim() == name;
+    if fits {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "invalid",
+        "terminal_id must be a name of 1 to 64 bytes on one line, such as \"default\" or \"server\".",
+    ))
+}
+
+/// How much of an output is shown.
+pub(super) fn budget(max_bytes: u64) -> Result<Budget, Refusal> {
+    match usize::try_from(max_bytes) {
+        Ok(bytes @ 1024..=100_000) => Ok(Budget { bytes }),
+        _ => Err(Refusal::new(
+            "invalid",
+            "max_bytes must be from 1024 to 100000; use terminal_read for the rest.",
+        )),
+    }
+}

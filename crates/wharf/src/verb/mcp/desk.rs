@@ -1,0 +1,122 @@
+//! The shells of one agent, by name. Joined when they are first asked for.
+
+use super::refusal::Refusal;
+use super::seat::Seat;
+use super::slot::{self, Ask, Ground, Here, Mark, Opened};
+use super::told::{News, Stage};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+use wharf_core::policy::Audit;
+use wharf_core::{Grant, Store, Terminal, TerminalId};
+
+/// All of an agent's.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) store: Store,
+    pub(super) state: PathBuf,
+    /// What all of it is about.
+    pub(super) project: PathBuf,
+    pub(super) audit: Arc<Audit>,
+    /// The name that was said with `--as`.
+    shared: Option<String>,
+    /// Taken with the first call, because only then the client's name is known in every era of the protocol.
+    seat: Mutex<Option<Arc<Seat>>>,
+    slots: Mutex<HashMap<String, mpsc::Sender<Ask>>>,
+}
+
+impl Desk {
+    pub(super) fn new(
+        store: Store,
+        state: PathBuf,
+        project: PathBuf,
+        audit: Audit,
+        shared: Option<String>,
+    ) -> Self {
+        let (audit, seat, slots) = (Arc::new(audit), Mutex::default(), Mutex::default());
+        Self { store, state, project, audit, shared, seat, slots }
+    }
+
+    /// The seat, taken for that client if it has none yet.
+    pub(super) fn sit(&self, client: &str) -> Result<Arc<Seat>, Refusal> {
+        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seat) = seat.as_ref() {
+            return Ok(seat.clone());
+        }
+        let taken = match &self.shared {
+            Some(name) => Seat::share(&self.project, name),
+            None => Seat::claim(&self.state, &self.project, client)
+                .map_err(|error| Refusal::failed("there is no place for this client's terminals", error))?,
+        };
+        Ok(seat.insert(Arc::new(taken)).clone())
+    }
+
+    fn slot(&self, seat: &Seat, name: &str) -> mpsc::Sender<Ask> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || {
+            let (store, audit, state) = (self.store.clone(), self.audit.clone(), self.state.clone());
+            slot::start(Ground { store, audit, state, seat: seat.name().to_owned() }, name.to_owned())
+        };
+        slots.entry(name.to_owned()).or_insert_with(start).clone()
+    }
+
+    async fn ask<T>(
+        &self,
+        seat: &Seat,
+        name: &str,
+        ask: impl FnOnce(oneshot::Sender<Result<T, Refusal>>) -> Ask,
+    ) -> Result<T, Refusal> {
+        let gone = || Refusal::failed("the terminal cannot be asked", "it was closed");
+        let (to, answer) = oneshot::channel();
+        self.slot(seat, name).send(ask(to)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// The shell of that name, alive or ended.
+    pub(super) async fn look(&self, seat: &Seat, name: &str) -> Result<Option<Here>, Refusal> {
+        self.ask(seat, name, Ask::Look).await
+    }
+
+    /// Opens one, unless somebody just has.
+    pub(super) async fn open(
+        &self,
+        seat: &Seat,
+        name: &str,
+        (id, grant): (TerminalId, Grant),
+    ) -> Result<Opened, Refusal> {
+        self.ask(seat, name, |to| Ask::Open(id, Box::new(grant), to)).await
+    }
+
+    /// What the agent has not been told of a command.
+    pub(super) async fn news(
+        &self,
+        seat: &Seat,
+        name: &str,
+        (command, stage): (u64, Stage),
+        mark: Mark,
+    ) -> Result<News, Refusal> {
+        self.ask(seat, name, |to| Ask::News(command, stage, mark, to)).await
+    }
+
+    /// Everything that was told of a name is forgotten.
+    pub(super) fn forget(&self, name: &str) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+    }
+
+    /// The agent's terminals, the oldest first; of several with one name the newest.
+    pub(super) fn terminals(&self, seat: &Seat) -> Result<Vec<(String, Terminal)>, Refusal> {
+        let found = slot::seated(&self.store, seat.name())
+            .map_err(|error| Refusal::failed("the terminals cannot be listed", error))?;
+        let mut all: Vec<(String, Terminal)> = Vec::new();
+        for (name, terminal) in found {
+            all.retain(|(known, _)| *known != name);
+            all.push((name, terminal));
+        }
+        Ok(all)
+    }
+
+    pub(super) fn names(&self, seat: &Seat) -> Result<Vec<String>, Refusal> {
+        Ok(self.terminals(seat)?.into_iter().map(|(name, _)| name).collect())
+    }
+}

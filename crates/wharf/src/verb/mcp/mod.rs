@@ -1,0 +1,95 @@
+//! `wharf mcp`: gives a model shells that remember, as a server of the Model Context Protocol.
+//!
+//! It holds nothing that anyone would miss: the terminals are held by their shims, and what is known of them is in their
+//! journals. Standard output belongs to the protocol; what is to be said is said on standard error.
+//!
+//! Deliberately absent: the tasks extension. A call here never takes longer than a minute and names the call that goes
+//! on, which every client understands; a task would be a second way to the same, for few of them.
+
+mod answer;
+mod ask;
+mod call;
+mod desk;
+mod outcome;
+mod permit;
+mod picture;
+mod program;
+mod progress;
+mod refusal;
+mod schema;
+mod seat;
+mod server;
+mod slot;
+mod stdio;
+mod teach;
+mod told;
+mod tool;
+mod words;
+
+use crate::cli::Mcp;
+use crate::exit_code::{self, Code};
+use crate::law::Law;
+use crate::place::Place;
+use crate::report::Failure;
+use crate::request::{Request, Requests};
+use crate::show;
+use crate::verb::mcp_config;
+use desk::Desk;
+use permit::Permit;
+use program::Programs;
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use server::Server;
+use std::sync::Arc;
+use stdio::Watched;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
+    if let Some(client) = args.print_config {
+        let program = place.programs().first().map(|path| path.display().to_string());
+        show::print(&mcp_config::print(client, program.as_deref().unwrap_or("wharf")))?;
+        return Ok(exit_code::DONE);
+    }
+    let mut requests = Requests::listen()?;
+    let project = place.directory(args.cwd.as_deref())?.canonicalize().map_err(|error| {
+        Failure::new(format!("the project's directory cannot be used: {error}"))
+            .hint("--cwd DIR names another")
+    })?;
+    let store = place.store_for_many()?;
+    let law = Arc::new(Law::read(&args.choice, place)?);
+    let programs = Programs::find(args.shell.as_deref(), place)?;
+    let state = place.dirs.state.clone();
+    let desk = Desk::new(store.clone(), state, project, place.audit()?, args.name.clone());
+    let leaving = CancellationToken::new();
+    let server = Server {
+        desk: Arc::new(desk),
+        permit: Arc::new(Permit::new(law.clone(), place.environment())),
+        programs: Arc::new(programs),
+        leaving: leaving.clone(),
+        tools: Arc::new(tool::all()),
+    };
+    let over = CancellationToken::new();
+    let told = tokio::spawn(stdio::tell_calls(over.clone(), leaving));
+    let code = tokio::select! {
+        served = serve(server, over) => served,
+        // The terminals go on; who was waiting is gone with us.
+        Request::Interrupt(number) | Request::Leave(number) = requests.next() => Ok(exit_code::of_signal(number)),
+    };
+    told.abort();
+    law.leave();
+    place.tidy_now_and_then(&store);
+    code
+}
+
+/// Until the client has closed its end and every call under way is answered.
+async fn serve(server: Server, over: CancellationToken) -> Result<Code, Failure> {
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    let running = match server.serve((Watched::new(input, over), output)).await {
+        Ok(running) => running,
+        // A client that leaves before it has said anything.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(exit_code::DONE),
+        Err(error) => return Err(Failure::new(format!("the client does not speak the protocol: {error}"))),
+    };
+    let ended = running.waiting().await;
+    ended.map(|_| exit_code::DONE).map_err(|error| Failure::new(format!("the connection broke: {error}")))
+}

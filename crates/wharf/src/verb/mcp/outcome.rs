@@ -1,0 +1,200 @@
+//! What is answered when waiting has ended: the command, its new output, and what else there is to know.
+
+use super::answer::{self, Because, Executed, Status, View};
+use super::call::Call;
+use super::picture;
+use super::refusal::{Refusal, since};
+use super::slot::Mark;
+use super::teach;
+use super::told::{News, Stage};
+use crate::show;
+use serde_json::json;
+use std::future::pending;
+use std::time::Duration;
+use tokio::time::timeout;
+use wharf_core::Ended;
+use wharf_core::shape::{Budget, Omitted, Shaped, Shaper};
+use wharf_core::shell::{self, Command, Shell, State};
+
+/// How soon is looked again at what a background job is.
+const SETTLE: Duration = Duration::from_millis(5);
+
+/// Everything that is known when an answer is made.
+pub(super) struct Outcome<'a> {
+    pub(super) name: &'a str,
+    pub(super) shell: &'a Shell,
+    pub(super) because: shell::Because,
+    pub(super) budget: Budget,
+    pub(super) notice: Vec<String>,
+}
+
+impl Outcome<'_> {
+    pub(super) async fn tell(mut self, call: &Call) -> Result<Executed, Refusal> {
+        let status = self.shell.status();
+        let running = matches!(status.state, State::Running | State::Starting);
+        let ended = match (&self.because, &status.state) {
+            (shell::Because::Exited(ended), _) | (_, State::Exited(ended)) => Some(ended.clone()),
+            _ => None,
+        };
+        self.humans(call);
+        let command = status.last;
+        let screen = running.then(|| self.shell.picture()).filter(|picture| picture.alternate);
+        let stage = if running { Stage::Running } else { Stage::Over };
+        let shown = match (&screen, &command) {
+            (Some(picture), _) => Shown { text: picture::text(picture), ..Shown::default() },
+            (None, Some(command)) => self.stream(call, command, stage).await?,
+            (None, None) => Shown::default(),
+        };
+        if let Some(ended) = &ended {
+            self.notice.push(exit_note(ended));
+        }
+        let working_dir = status.cwd.to_string_lossy().into_owned();
+        let awaiting = match &self.because {
+            shell::Because::Awaiting(waits) if running => Some(teach::awaiting(self.name, waits)),
+            _ => None,
+        };
+        let exit_code = command.as_ref().and_then(|command| command.exit_code);
+        Ok(Executed {
+            content: shown.text,
+            terminal_id: self.name.to_owned(),
+            command_id: command.as_ref().map_or(0, |command| command.id),
+            status: if running { Status::Running } else { Status::Completed },
+            exit_code: if running { None } else { exit_code.or(ended.as_ref().and_then(code)) },
+            working_dir,
+            returned_because: because(&self.because, running, ended.is_some()),
+            duration_ms: command.as_ref().map_or(0, lasted),
+            command: command.map(|command| command.text).unwrap_or_default(),
+            view: if screen.is_some() { View::Screen } else { View::Stream },
+            total_lines: shown.lines,
+            total_bytes: shown.bytes,
+            awaiting,
+            matched: match &self.because {
+                shell::Because::Line(line, text) => Some(answer::Match { line: *line, text: text.clone() }),
+                _ => None,
+            },
+            omitted: shown.omitted,
+            screen: screen.as_ref().map(picture::screen),
+            background: jobs(self.shell).await,
+            notice: self.notice,
+        })
+    }
+
+    /// What is new in the command's output, cut to what may be shown.
+    async fn stream(&mut self, call: &Call, command: &Command, stage: Stage) -> Result<Shown, Refusal> {
+        let News { first, lines, bytes_before, dropped } =
+            call.desk.news(&call.seat, self.name, (command.id, stage), Mark::Told).await?;
+        if dropped > 0 {
+            self.notice.push(format!("the first {dropped} bytes of the output are not kept any more"));
+        }
+        let mut shaper = Shaper::new(self.budget, first);
+        lines.iter().for_each(|line| shaper.line(line));
+        let Shaped { text, lines, bytes, omitted, .. } = shaper.finish();
+        let omitted = self::omitted(self.name, command.id, &omitted);
+        Ok(Shown { text, lines: first - 1 + lines, bytes: bytes_before + bytes, omitted })
+    }
+
+    /// Each is told once.
+    fn humans(&mut self, call: &Call) {
+        if let Some((bytes, ago)) = self.shell.typed_by_others(&call.client.author()) {
+            let ago = super::words::seconds(millis(ago));
+            self.notice
+                .push(format!("a human has typed {bytes} bytes into this terminal, the last {ago} ago"));
+        }
+        if matches!(self.because, shell::Because::Held) {
+            self.notice.push(
+                "a human has taken this terminal; wait with terminal_wait, or work in another".to_owned(),
+            );
+        }
+    }
+}
+
+/// The output as it is shown.
+#[derive(Default)]
+struct Shown {
+    text: String,
+    lines: u64,
+    bytes: u64,
+    omitted: Option<answer::Omitted>,
+}
+
+/// The first call that shows what is not shown: from the first line that is missing, as far as an answer goes.
+pub(super) fn omitted(terminal: &str, command: u64, all: &[Omitted]) -> Option<answer::Omitted> {
+    let first = all.first()?;
+    let read = |rest: serde_json::Value| {
+        let mut call = json!({"terminal_id": terminal, "command_id": command});
+        if let (Some(call), Some(rest)) = (call.as_object_mut(), rest.as_object()) {
+            call.extend(rest.clone());
+        }
+        format!("terminal_read {call}")
+    };
+    Some(match *first {
+        Omitted::Lines { from, to, bytes } => answer::Omitted {
+            from_line: from,
+            to_line: to,
+            bytes,
+            read: read(json!({"from_line": from, "to_line": to.min(from + 499)})),
+        },
+        Omitted::Part { line, column, chars } => answer::Omitted {
+            from_line: line,
+            to_line: line,
+            bytes: chars,
+            read: read(json!({"from_line": line, "to_line": line, "column": column})),
+        },
+    })
+}
+
+fn because(because: &shell::Because, running: bool, exited: bool) -> Because {
+    match because {
+        shell::Because::Exited(_) => Because::ShellExited,
+        _ if exited => Because::ShellExited,
+        shell::Because::Ended => Because::Exited,
+        shell::Because::Line(..) => Because::Pattern,
+        // It ended between the last look and this answer.
+        _ if !running => Because::Exited,
+        shell::Because::Awaiting(_) => Because::AwaitingInput,
+        shell::Because::Silence => Because::Silence,
+        shell::Because::Stable => Because::ScreenStable,
+        shell::Because::Held => Because::HeldByHuman,
+        shell::Because::Deadline => Because::Timeout,
+    }
+}
+
+fn exit_note(ended: &Ended) -> String {
+    format!("the shell {}; the next command opens a fresh one under the same terminal_id", how(ended))
+}
+
+/// As shells count: 128 and the number of the signal, where one ended it. None if it was lost.
+pub(super) fn code(ended: &Ended) -> Option<i32> {
+    match ended.outcome {
+        wharf_core::Outcome::Code(code) => Some(code),
+        wharf_core::Outcome::Signal(signal) => Some(128 + signal),
+        wharf_core::Outcome::Lost(_) => None,
+    }
+}
+
+/// How a shell ended, after "the shell".
+pub(super) fn how(ended: &Ended) -> String {
+    match (ended.limit, ended.exit_code(), ended.signal()) {
+        (Some(limit), ..) => format!("was ended by its {}", show::limit(limit)),
+        (None, Some(code), _) => format!("exited with code {code}"),
+        (None, None, Some(signal)) => format!("was ended by {signal}"),
+        (None, None, None) => "was lost".to_owned(),
+    }
+}
+
+pub(super) async fn jobs(shell: &Shell) -> Vec<answer::Job> {
+    // A job that was begun a moment ago may not be its program yet. There is no event for that; it takes milliseconds.
+    while shell.background().iter().any(|job| job.is_settling) {
+        let _ = timeout(SETTLE, pending::<()>()).await;
+    }
+    let job = |job: shell::Job| answer::Job { pid: job.pid, command: job.command, state: job.state };
+    shell.background().into_iter().map(job).collect()
+}
+
+pub(super) fn lasted(command: &Command) -> u64 {
+    command.lasted.map_or_else(|| since(command.began_ms), millis)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,283 @@
+//! What may run: the shell when it is opened, and each line that it is given. Every decision is in the audit log before
+//! anything happens.
+//!
+//! To open a shell runs nothing that an agent wrote, so it is never asked about, only denied; lines are asked about. What
+//! is typed into a program that runs is not judged: no rule can know what it means there. The sandbox is the boundary.
+
+use super::ask::{Asked, Client};
+use super::desk::Desk;
+use super::refusal::{Refusal, Stop};
+use super::seat::Seat;
+use crate::law::Law;
+use crate::temporary;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use wharf_core::policy::audit::{Decision, Entry, Ruling, Who};
+use wharf_core::policy::{Answer, Approvals, Denial, Facts, Judgement, Line, Question, Ruled, Shown};
+use wharf_core::shell::{self, Kind, Shell};
+use wharf_core::{Grant, Phase, Size, Spec, TerminalId};
+
+/// The shell that is wanted.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) name: String,
+    pub(super) program: PathBuf,
+    pub(super) kind: Kind,
+    pub(super) cwd: PathBuf,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) size: Size,
+}
+
+/// A line for a shell, which may not be open yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) line: &'a str,
+    pub(super) program: &'a Path,
+    pub(super) cwd: &'a Path,
+    pub(super) sandbox: &'a str,
+    pub(super) terminal: Option<&'a TerminalId>,
+}
+
+/// Decides.
+#[derive(Debug)]
+pub(super) struct Permit {
+    law: Arc<Law>,
+    environment: Vec<(OsString, OsString)>,
+    approvals: Mutex<Approvals>,
+    asked: Asked,
+}
+
+/// Variables by which a shell finds what it runs before its first prompt. No command that an agent has written may run
+/// without having been judged.
+const STARTS: [&str; 6] = ["HOME", "ZDOTDIR", "ENV", "BASH_ENV", "XDG_CONFIG_HOME", "SHELL"];
+
+/// Where commands are asked about, a shell may not be opened with such a variable.
+fn starts(wanted: &Wanted) -> Option<Refusal> {
+    let (name, _) = wanted.env.iter().find(|(name, _)| STARTS.contains(&name.as_str()))?;
+    let text = format!(
+        "The terminal was not opened: {name} decides which files the shell runs when it starts; leave it out, and set it with \
+         a command once the terminal is open."
+    );
+    Some(Refusal::new("denied", text))
+}
+
+impl Permit {
+    pub(super) fn new(law: Arc<Law>, environment: Vec<(OsString, OsString)>) -> Self {
+        Self { law, environment, approvals: Mutex::default(), asked: Asked::default() }
+    }
+
+    /// The sandbox of shells today.
+    pub(super) fn sandbox(&self, project: &Path) -> Result<String, Refusal> {
+        self.law.sandbox_in(project).map_err(|denial| denied(&denial, "no terminal can be opened here"))
+    }
+
+    /// A shell that was opened under other terms than today's is not used.
+    pub(super) fn still_fits(&self, desk: &Desk, name: &str, shell: &Shell) -> Result<(), Refusal> {
+        let (now, then) = (self.sandbox(&desk.project)?, &shell.terminal().meta().sandbox);
+        if *then == now {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            "other_sandbox",
+            format!(
+                "Not used: terminal {name:?} was opened in the sandbox `{then}`, and today's is `{now}`. Use another \
+                 terminal_id, or terminal_close {{\"terminal_id\":{name:?}}} first, which ends what runs in it."
+            ),
+        ))
+    }
+
+    /// The grant for a shell.
+    pub(super) fn shell(
+        &self,
+        desk: &Desk,
+        seat: &Seat,
+        client: &Client,
+        wanted: &Wanted,
+    ) -> Result<(TerminalId, Grant), Refusal> {
+        self.room(desk, seat)?;
+        let id = TerminalId::random().map_err(|error| Refusal::failed("no terminal can be opened", error))?;
+        let temp = temporary::of_terminal(&desk.state, id.as_str())
+            .map_err(|error| Refusal::failed("there is no place for temporary files", error))?;
+        let granted = self.judged(desk, seat, client, wanted, (&id, &temp));
+        if granted.is_err() {
+            temporary::remove_of_terminal(&desk.state, id.as_str());
+        }
+        granted.map(|grant| (id, grant))
+    }
+
+    fn judged(
+        &self,
+        desk: &Desk,
+        seat: &Seat,
+        client: &Client,
+        wanted: &Wanted,
+        (id, temp): (&TerminalId, &Path),
+    ) -> Result<Grant, Refusal> {
+        let case = Decision {
+            who: who(client, seat),
+            terminal: None,
+            command: Shown::Argv(vec![wanted.program.clone().into(), "-i".into()]),
+            cwd: wanted.cwd.clone(),
+            env_names: wanted.env.iter().map(|(name, _)| name.clone()).collect(),
+            ruling: Ruling::Invalid,
+            facts: Facts::default(),
+        };
+        let spec = self.spec(seat, client, wanted);
+        let grant = match self.law.judge_shell(spec, &desk.project, temp) {
+            Ok(Judgement::Allow(grant)) => grant,
+            Ok(Judgement::Ask(_, pending)) => match starts(wanted) {
+                None => pending.allow(),
+                Some(refusal) => {
+                    let _ = record(desk, Decision { ruling: Ruling::Denied, ..case });
+                    return Err(refusal);
+                }
+            },
+            Ok(Judgement::Deny(denial)) => {
+                let _ =
+                    record(desk, Decision { ruling: Ruling::Denied, facts: denial.facts.clone(), ..case });
+                return Err(denied(&denial, "the terminal was not opened"));
+            }
+            Err(error) => {
+                let _ = record(desk, case);
+                let fix = "give terminal_open a cwd in the project, or none";
+                return Err(Refusal::new("invalid", format!("The terminal was not opened: {error}; {fix}.")));
+            }
+        };
+        let facts = Facts { sandbox: grant.sandbox().to_owned(), ..grant.facts().clone() };
+        record(desk, Decision { ruling: Ruling::Allowed, facts, terminal: Some(id.clone()), ..case })?;
+        Ok(grant)
+    }
+
+    fn spec(&self, seat: &Seat, client: &Client, wanted: &Wanted) -> Spec {
+        shell::spec(wanted.kind, &wanted.program, &wanted.name, seat.name(), wanted.size)
+            .cwd(&wanted.cwd)
+            .preset(shell::PRESETS)
+            .inherit(self.environment.clone())
+            .envs(wanted.env.clone())
+            .origin(client.origin())
+            .session(seat.name())
+    }
+
+    /// Whether one more is allowed.
+    fn room(&self, desk: &Desk, seat: &Seat) -> Result<(), Refusal> {
+        let Some(most) = self.law.policy.limits().terminals else { return Ok(()) };
+        let alive = |phase: &Phase| matches!(phase, Phase::Starting | Phase::Running { .. });
+        let all = desk.terminals(seat)?;
+        let open: Vec<_> = all
+            .into_iter()
+            .filter(|(_, terminal)| terminal.look().is_ok_and(|look| alive(&look.phase)))
+            .map(|(name, _)| name)
+            .collect();
+        if open.len() < most {
+            return Ok(());
+        }
+        let text = format!(
+            "No more than {most} terminals may be open at once. terminal_close one that is not needed: {}.",
+            open.join(", ")
+        );
+        Err(Refusal::new("too_many", text))
+    }
+
+    /// Whether a shell may be given that line. A person may have to be asked, by whatever way the client has.
+    pub(super) async fn line(
+        &self,
+        desk: &Desk,
+        seat: &Seat,
+        client: &Client,
+        given: Given<'_>,
+    ) -> Result<(), Stop> {
+        let origin = client.origin();
+        let line: OsString = given.line.into();
+        let case = |ruling, facts| Decision {
+            who: who(client, seat),
+            terminal: given.terminal.cloned(),
+            command: Shown::Line { shell: given.program.into(), line: line.clone() },
+            cwd: given.cwd.to_owned(),
+            env_names: Vec::new(),
+            ruling,
+            facts,
+        };
+        let judged = self.law.judge_line(&Line {
+            shell: given.program,
+            line: &line,
+            cwd: given.cwd,
+            root: &desk.project,
+            sandbox: given.sandbox,
+            origin: &origin,
+            session: Some(seat.name()),
+        });
+        match judged {
+            Ruled::Allow(facts) => Ok(record(desk, case(Ruling::Allowed, facts))?),
+            Ruled::Deny(denial) => {
+                let _ = record(desk, case(Ruling::Denied, denial.facts.clone()));
+                Err(denied(&denial, "the command was not run").into())
+            }
+            Ruled::Ask(question, facts) => match self.put(client, &question).await {
+                Ok(ruling) => Ok(record(desk, case(ruling, facts))?),
+                Err((ruling, stop)) => {
+                    if let Some(ruling) = ruling {
+                        let _ = record(desk, case(ruling, facts));
+                    }
+                    Err(stop)
+                }
+            },
+        }
+    }
+
+    /// Puts a question to the person at the client, unless it was answered for always. Without a ruling the client is still
+    /// asking, and calls again with the answer.
+    async fn put(&self, client: &Client, question: &Question) -> Result<Ruling, (Option<Ruling>, Stop)> {
+        if self.approvals.lock().unwrap_or_else(PoisonError::into_inner).cover(question) {
+            return Ok(Ruling::AllowedBefore);
+        }
+        let text = question.text().map_err(|error| nobody(&error.to_string()))?;
+        let why = question.why.join("; ");
+        let no = |ruling, what: &str| {
+            let text =
+                format!("Not run: {what} ({why}). Do something else, or ask the person what they want.");
+            (Some(ruling), Refusal::new("refused_by_user", text).into())
+        };
+        match client.ask(&self.asked, question, text).await {
+            Ok(Answer::Once) => Ok(Ruling::AllowedOnce),
+            Ok(Answer::Always) => {
+                self.approvals.lock().unwrap_or_else(PoisonError::into_inner).add(question);
+                Ok(Ruling::AllowedAlways)
+            }
+            Ok(Answer::Cancelled) => Err(no(Ruling::Cancelled, "the question was dismissed")),
+            Ok(Answer::Unable { why }) => Err(nobody(&why)),
+            Ok(_) => Err(no(Ruling::RefusedByUser, "the person said no")),
+            Err(ask) => Err((None, Stop::Ask(ask))),
+        }
+    }
+}
+
+fn nobody(why: &str) -> (Option<Ruling>, Stop) {
+    let text = format!(
+        "Not run: a person would have to allow this command, and nobody can be asked: {why}. Ask the person to run it, \
+         or to change the policy (`wharf policy check -c '…'` says what decides)."
+    );
+    (Some(Ruling::NobodyAsked), Refusal::new("nobody_to_ask", text).into())
+}
+
+fn denied(denial: &Denial, what: &str) -> Refusal {
+    let text = format!(
+        "Refused, {what}: {denial}. Nothing ran. Try another way, or ask the person to change the policy."
+    );
+    Refusal::new("denied", text)
+}
+
+fn who(client: &Client, seat: &Seat) -> Who {
+    Who {
+        front_end: "mcp".to_owned(),
+        agent: client.name().to_owned(),
+        session: Some(seat.name().to_owned()),
+    }
+}
+
+/// Written down, or it may not run.
+fn record(desk: &Desk, decision: Decision) -> Result<(), Refusal> {
+    desk.audit.write(&Entry::Decision(decision)).map_err(|error| {
+        Refusal::new("unaudited", format!("Not run: it cannot be written down what was allowed: {error}."))
+    })
+}

@@ -1,0 +1,273 @@
+//! `terminal_execute`: runs a command, types into what runs, presses a key, or waits for more.
+
+use super::{half_a_minute, sixteen_kilobytes, usual};
+use crate::verb::mcp::answer::{Because, Executed, Status, View};
+use crate::verb::mcp::call::{Call, budget, check_name};
+use crate::verb::mcp::outcome::{self, Outcome};
+use crate::verb::mcp::permit::{Given, Wanted};
+use crate::verb::mcp::program;
+use crate::verb::mcp::refusal::{Refusal, Stop};
+use crate::verb::mcp::slot::Here;
+use crate::verb::mcp::words::short;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use wharf_core::Size;
+use wharf_core::key::Key;
+use wharf_core::shell::{Command, Enter, RunError, Shell, State, Until};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::verb::mcp) struct Args {
+    /// Shell command, input, key name, or empty to wait
+    command: String,
+    /// Type it into the running program
+    #[serde(default)]
+    is_input: bool,
+    /// Seconds to wait, 0 to 60
+    #[serde(default = "half_a_minute")]
+    timeout: f64,
+    #[serde(default = "usual")]
+    terminal_id: String,
+    /// With is_input: no Enter after it
+    #[serde(default)]
+    no_enter: bool,
+    /// Of output, 1024 to 100000
+    #[serde(default = "sixteen_kilobytes")]
+    max_bytes: u64,
+}
+
+/// What is meant.
+enum Intent {
+    Wait,
+    Press(Key, String),
+    Type(Enter),
+    Run,
+}
+
+pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Executed, Stop> {
+    check_name(&args.terminal_id)?;
+    let budget = budget(args.max_bytes)?;
+    let (patience, capped) = call.patience(args.timeout)?;
+    let mut notice: Vec<String> = capped.into_iter().collect();
+    let name = args.terminal_id.as_str();
+    let here = call.desk.look(&call.seat, name).await?;
+    let intent = intent(&args, here.as_ref().and_then(|here| busy(&here.shell)).as_ref())?;
+    let shell = match intent {
+        Intent::Wait => match here {
+            Some(here) => {
+                if here.missed.is_none() && matches!(here.shell.status().state, State::Idle) {
+                    notice.push("nothing is running; this is how the last command ended".to_owned());
+                }
+                here.shell
+            }
+            None => return Ok(nothing_yet(call, name)),
+        },
+        Intent::Press(key, what) => {
+            let shell = typable(call, name, here, &what)?;
+            shell.press(&key, &call.client.author()).await.map_err(|error| not_done(name, error))?;
+            shell
+        }
+        Intent::Type(enter) => {
+            let shell = typable(call, name, here, "it")?;
+            shell
+                .send(&args.command, enter, &call.client.author())
+                .await
+                .map_err(|error| not_done(name, error))?;
+            shell
+        }
+        Intent::Run => begin(call, &args, here, &mut notice).await?,
+    };
+    let because = call.wait(&shell, Until::End, patience).await;
+    Ok(Outcome { name, shell: &shell, because, budget, notice }.tell(call).await?)
+}
+
+/// The command that runs in it.
+fn busy(shell: &Shell) -> Option<Command> {
+    let status = shell.status();
+    if matches!(status.state, State::Running) { status.last } else { None }
+}
+
+fn intent(args: &Args, running: Option<&Command>) -> Result<Intent, Refusal> {
+    let (name, text) = (args.terminal_id.as_str(), args.command.as_str());
+    let key = Key::parse(text);
+    if args.is_input {
+        let enter = if args.no_enter { Enter::Leave } else { Enter::Press };
+        return Ok(match key {
+            // Nobody types this as text, and it is what other tools' users write.
+            Ok(key) if text.starts_with("C-") => Intent::Press(key, format!("the key {text}")),
+            _ if text.is_empty() && args.no_enter => Intent::Wait,
+            _ => Intent::Type(enter),
+        });
+    }
+    if text.trim().is_empty() {
+        return Ok(Intent::Wait);
+    }
+    match (running, key) {
+        (Some(_), Ok(key)) => Ok(Intent::Press(key, format!("the key {text}"))),
+        // At its prompt C-d would end the shell, and the others do nothing.
+        (None, Ok(_)) if text.starts_with("C-") => Err(Refusal::idle(name, &format!("the key {text}"))),
+        (None, _) => Ok(Intent::Run),
+        (Some(_), Err(wrong)) if wrong.meant.is_some() => Err(Refusal::new(
+            "wrong_key",
+            format!("Not sent: {wrong}. To type it as text, say is_input true."),
+        )),
+        (Some(command), Err(_)) => Err(Refusal::busy(name, command)),
+    }
+}
+
+/// A shell in which something could read what is typed.
+fn typable(call: &Call, name: &str, here: Option<Here>, what: &str) -> Result<Shell, Refusal> {
+    let shell = here.map(|here| here.shell).ok_or_else(|| Refusal::idle(name, what))?;
+    call.permit.still_fits(&call.desk, name, &shell)?;
+    // A shell that is starting may ask something too: its start-up files are programs.
+    match shell.status().state {
+        State::Running | State::Starting => Ok(shell),
+        State::Idle | State::Exited(_) => Err(Refusal::idle(name, what)),
+    }
+}
+
+/// Gives the command to the shell of that name, which is opened if there is none.
+async fn begin(
+    call: &Call,
+    args: &Args,
+    here: Option<Here>,
+    notice: &mut Vec<String>,
+) -> Result<Shell, Stop> {
+    let name = args.terminal_id.as_str();
+    let mut missed = None;
+    let mut cwd = call.desk.project.clone();
+    let mut open = None;
+    if let Some(here) = here {
+        call.permit.still_fits(&call.desk, name, &here.shell)?;
+        let status = here.shell.status();
+        cwd = status.cwd;
+        missed = here.missed;
+        if !matches!(status.state, State::Exited(_)) {
+            open = Some(here.shell);
+        }
+    }
+    permit(call, args, open.as_ref(), &cwd).await?;
+    if let Some(command) = missed {
+        notice.push(missed_note(name, &command));
+    }
+    let shell = match open {
+        Some(shell) => shell,
+        None => fresh(call, name, cwd.clone(), notice).await?,
+    };
+    match shell.run(&args.command, &call.client.author()).await {
+        Ok(_) => Ok(shell),
+        // It ended since we looked: the command has not run, so it can run in the next.
+        Err(RunError::Exited(_)) => {
+            let shell = fresh(call, name, cwd, notice).await?;
+            shell.run(&args.command, &call.client.author()).await.map_err(|error| not_done(name, error))?;
+            Ok(shell)
+        }
+        Err(error) => Err(not_done(name, error).into()),
+    }
+}
+
+async fn permit(call: &Call, args: &Args, open: Option<&Shell>, cwd: &Path) -> Result<(), Stop> {
+    let sandbox = match open {
+        Some(shell) => shell.terminal().meta().sandbox.clone(),
+        None => call.permit.sandbox(&call.desk.project)?,
+    };
+    let kind = open.map_or("", |shell| program::word(shell.meta().kind));
+    let (_, program) = call.programs.named(kind).or_else(|_| call.programs.named(""))?;
+    let terminal = open.map(|shell| shell.terminal().id());
+    let given = Given { line: &args.command, program: &program, cwd, sandbox: &sandbox, terminal };
+    call.permit.line(&call.desk, &call.seat, &call.client, given).await
+}
+
+/// A new shell under that name. If there was one, the new one is where the old one was, if that is allowed.
+async fn fresh(call: &Call, name: &str, cwd: PathBuf, notice: &mut Vec<String>) -> Result<Shell, Refusal> {
+    let (kind, program) = call.programs.named("")?;
+    let mut wanted = Wanted {
+        name: name.to_owned(),
+        program,
+        kind,
+        cwd,
+        env: Vec::new(),
+        size: Size { cols: 120, rows: 40 },
+    };
+    let granted = match call.permit.shell(&call.desk, &call.seat, &call.client, &wanted) {
+        Err(_) if wanted.cwd != call.desk.project => {
+            wanted.cwd.clone_from(&call.desk.project);
+            call.permit.shell(&call.desk, &call.seat, &call.client, &wanted)?
+        }
+        granted => granted?,
+    };
+    let opened = call.desk.open(&call.seat, name, granted).await?;
+    if let Some(before) = opened.before {
+        let left = if before.left > 0 { "; what it had left running was ended" } else { "" };
+        notice.push(format!(
+            "the shell of this terminal {}{left}; this is a fresh one in {}, without the variables and functions of the old one",
+            outcome::how(&before),
+            wanted.cwd.display()
+        ));
+    }
+    Ok(opened.shell)
+}
+
+fn missed_note(name: &str, command: &Command) -> String {
+    let code = command
+        .exit_code
+        .map_or_else(|| "without an exit code".to_owned(), |code| format!("with exit code {code}"));
+    format!(
+        "the command before, `{}`, has ended {code}; its output: terminal_read {{\"terminal_id\":{name:?},\"command_id\":{}}}",
+        short(&command.text),
+        command.id
+    )
+}
+
+fn not_done(name: &str, error: RunError) -> Refusal {
+    match error {
+        RunError::Syntax(said) => Refusal::new(
+            "syntax",
+            format!(
+                "Not run: the command is incomplete or not valid, and the shell is as before:\n{said}\nSend it again, whole."
+            ),
+        ),
+        RunError::Busy(command) => Refusal::busy(name, &command),
+        RunError::Held => Refusal::held(name),
+        RunError::Starting => Refusal::new(
+            "starting",
+            format!(
+                "Not run: the shell of terminal {name:?} is not at its prompt; its start-up files, or what it runs before each \
+                 prompt, take long or ask something. terminal_read {{\"terminal_id\":{name:?},\"view\":\"screen\"}} shows it; answer with is_input, or use \
+                 another terminal_id."
+            ),
+        ),
+        RunError::Exited(_) => Refusal::new(
+            "shell_exited",
+            format!(
+                "Not done: the shell of terminal {name:?} has just exited. Call terminal_execute again for a fresh one."
+            ),
+        ),
+        RunError::Control(error) => Refusal::failed("the terminal cannot be reached", error),
+    }
+}
+
+/// Nothing runs, because nothing is there.
+fn nothing_yet(call: &Call, name: &str) -> Executed {
+    Executed {
+        content: String::new(),
+        command: String::new(),
+        terminal_id: name.to_owned(),
+        command_id: 0,
+        status: Status::Completed,
+        exit_code: None,
+        working_dir: call.desk.project.to_string_lossy().into_owned(),
+        returned_because: Because::Exited,
+        duration_ms: 0,
+        view: View::Stream,
+        total_lines: 0,
+        total_bytes: 0,
+        awaiting: None,
+        matched: None,
+        omitted: None,
+        screen: None,
+        background: Vec::new(),
+        notice: vec!["nothing is running: there is no terminal of that name yet".to_owned()],
+    }
+}

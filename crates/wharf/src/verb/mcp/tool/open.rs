@@ -1,0 +1,75 @@
+//! `terminal_open`: a terminal with a directory, variables, shell or size of its own.
+
+use super::list::entry;
+use crate::verb::mcp::answer::Entry;
+use crate::verb::mcp::call::{Call, check_name};
+use crate::verb::mcp::outcome;
+use crate::verb::mcp::permit::Wanted;
+use crate::verb::mcp::refusal::{Refusal, Stop};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use wharf_core::Size;
+use wharf_core::shell::State;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::verb::mcp) struct Args {
+    /// Its name
+    terminal_id: String,
+    /// Where it starts, from the project directory
+    #[serde(default)]
+    cwd: String,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// bash, zsh or sh
+    #[serde(default)]
+    shell: String,
+    #[serde(default = "forty")]
+    rows: u16,
+    #[serde(default = "hundred_and_twenty")]
+    cols: u16,
+}
+
+fn forty() -> u16 {
+    40
+}
+
+fn hundred_and_twenty() -> u16 {
+    120
+}
+
+pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Entry, Stop> {
+    check_name(&args.terminal_id)?;
+    let name = args.terminal_id.as_str();
+    let mut notice = Vec::new();
+    if let Some(here) = call.desk.look(&call.seat, name).await? {
+        let State::Exited(ended) = here.shell.status().state else { return Err(there_already(name).into()) };
+        notice.push(format!("it replaces the shell of that name, which {}", outcome::how(&ended)));
+    }
+    if !(2..=500).contains(&args.rows) || !(10..=1000).contains(&args.cols) {
+        return Err(Refusal::new("invalid", "rows must be from 2 to 500, cols from 10 to 1000.").into());
+    }
+    let (kind, program) = call.programs.named(&args.shell)?;
+    let wanted = Wanted {
+        name: name.to_owned(),
+        program,
+        kind,
+        cwd: call.desk.project.join(&args.cwd),
+        env: args.env.into_iter().collect(),
+        size: Size { cols: args.cols, rows: args.rows },
+    };
+    let granted = call.permit.shell(&call.desk, &call.seat, &call.client, &wanted)?;
+    let opened = call.desk.open(&call.seat, name, granted).await?;
+    let mut entry = entry(name, &opened.shell).await;
+    entry.notice = notice;
+    Ok(entry)
+}
+
+fn there_already(name: &str) -> Refusal {
+    let text = format!(
+        "Terminal {name:?} is open already. Use it with terminal_execute, close it with terminal_close \
+         {{\"terminal_id\":{name:?}}}, or choose another terminal_id."
+    );
+    Refusal::new("exists", text)
+}
