@@ -1,4 +1,4 @@
-//! `cargo xtask peers`: programs on other people's ACP SDKs, installed where the tests find them.
+//! `cargo xtask peers`: programs on other people's ACP and MCP SDKs, installed where the tests find them.
 //!
 //! They run from `target/peers`, beside the packages they import, so that the repository stays clean. The packages are
 //! fetched again only when a lock file has changed; the scripts are copied every time.
@@ -68,12 +68,12 @@ fn python(dir: &Path) -> String {
 
 fn check_tools() -> Result<(), Failure> {
     let missing =
-        |what: &str| Failure::new(format!("{what} is needed for the tests against other ACP programs"));
+        |what: &str| Failure::new(format!("{what} is needed for the tests against other people's programs"));
     let node =
-        output_of(with("node", &["--version"])).map_err(|_| missing("Node.js 18 or newer (`node`)"))?;
+        output_of(with("node", &["--version"])).map_err(|_| missing("Node.js 20 or newer (`node`)"))?;
     let major = node.trim().trim_start_matches('v').split('.').next().and_then(|major| major.parse().ok());
-    if major.is_none_or(|major: u32| major < 18) {
-        return Err(missing(&format!("Node.js 18 or newer (`node` is {})", node.trim())));
+    if major.is_none_or(|major: u32| major < 20) {
+        return Err(missing(&format!("Node.js 20 or newer (`node` is {})", node.trim())));
     }
     if !answers(with("npm", &["--version"])) {
         return Err(missing("npm"));

@@ -19,7 +19,7 @@ pub(crate) enum Scope {
 
 pub(crate) fn run(scope: Scope) -> Result<(), Failure> {
     install_nextest()?;
-    install_tmux()?;
+    install_programs()?;
     peers::run()?;
     step(cargo(&["fmt", "--all", "--check"]), "run `cargo fmt --all`")?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
@@ -76,27 +76,51 @@ fn install_nextest() -> Result<(), Failure> {
     )
 }
 
-/// A real terminal emulator without a window, for the tests that attach to a terminal.
-fn install_tmux() -> Result<(), Failure> {
-    let tmux = || {
-        let mut command = program("tmux");
-        command.arg("-V");
-        command
+/// A program that tests run, and the Debian package it comes in.
+struct Wanted {
+    program: &'static str,
+    /// What makes it say that it is there, and end.
+    asked: &'static str,
+    package: &'static str,
+}
+
+/// tmux is a real terminal emulator without a window; the others are what people run in shells and terminals.
+const WANTED: [Wanted; 6] = [
+    Wanted { program: "tmux", asked: "-V", package: "tmux" },
+    Wanted { program: "zsh", asked: "--version", package: "zsh" },
+    Wanted { program: "vim", asked: "--version", package: "vim" },
+    Wanted { program: "less", asked: "--version", package: "less" },
+    Wanted { program: "top", asked: "-v", package: "procps" },
+    Wanted { program: "htop", asked: "--version", package: "htop" },
+];
+
+/// Programs that the tests run and that are not everywhere.
+fn install_programs() -> Result<(), Failure> {
+    let is_missing = |wanted: &&Wanted| {
+        let mut command = program(wanted.program);
+        command.arg(wanted.asked);
+        !answers(command)
     };
-    if answers(tmux()) {
+    let missing: Vec<&Wanted> = WANTED.iter().filter(is_missing).collect();
+    if missing.is_empty() {
         return Ok(());
     }
+    let names = missing.iter().map(|wanted| wanted.program).collect::<Vec<_>>().join(", ");
+    let packages: Vec<&str> = missing.iter().map(|wanted| wanted.package).collect();
     if Path::new("/etc/debian_version").exists() && is_root() {
+        let by_hand = format!("install by hand: {names}");
         let mut update = program("apt-get");
         update.args(["update", "--quiet"]);
-        step(update, "the package lists cannot be fetched; install tmux by hand")?;
+        step(update, &format!("the package lists cannot be fetched; {by_hand}"))?;
         let mut install = program("apt-get");
-        install.args(["install", "--yes", "--quiet", "--no-install-recommends", "tmux"]);
-        return step(install, "install tmux by hand");
+        install.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(&packages);
+        return step(install, &by_hand);
     }
-    Err(Failure::new(
-        "tmux is not installed, and the tests need it: `sudo apt-get install tmux`, `sudo dnf install tmux` or the like",
-    ))
+    let packages = packages.join(" ");
+    Err(Failure::new(format!(
+        "the tests need what is not installed here: {names}; `sudo apt-get install {packages}`, \
+         `sudo dnf install {packages}` or the like"
+    )))
 }
 
 fn is_root() -> bool {

@@ -9,9 +9,22 @@ use std::path::Path;
 fn the_whole_help_is_as_reviewed() {
     let wharf = Wharf::new();
     let mut help = wharf.ok(["--help"]);
-    for verb in
-        ["run", "ls", "logs", "wait", "kill", "send", "attach", "rm", "acp", "demo", "doctor", "completions"]
-    {
+    for verb in [
+        "run",
+        "ls",
+        "logs",
+        "wait",
+        "kill",
+        "send",
+        "attach",
+        "sh",
+        "rm",
+        "acp",
+        "mcp",
+        "demo",
+        "doctor",
+        "completions",
+    ] {
         help += &format!("\n{}\n$ wharf {verb} --help\n\n{}", "=".repeat(80), wharf.ok([verb, "--help"]));
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/help.txt");

@@ -8,6 +8,7 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
@@ -23,6 +24,16 @@ pub(crate) struct Seat {
 impl Seat {
     /// A program at a terminal of its own, which is its controlling one.
     pub(crate) fn take<'a>(wharf: &Wharf, args: impl IntoIterator<Item = &'a str>, size: (u16, u16)) -> Self {
+        Self::take_in(Path::new("."), wharf, args, size)
+    }
+
+    /// The same in a directory.
+    pub(crate) fn take_in<'a>(
+        directory: &Path,
+        wharf: &Wharf,
+        args: impl IntoIterator<Item = &'a str>,
+        size: (u16, u16),
+    ) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).unwrap();
         grantpt(&master).unwrap();
@@ -40,6 +51,7 @@ impl Seat {
             .env_clear()
             .envs(wharf.environment())
             .env("TERM", "xterm-256color")
+            .current_dir(directory)
             .stdin(end())
             .stdout(end())
             .stderr(end())
@@ -75,6 +87,11 @@ impl Seat {
             assert!(!left.is_zero(), "{text:?} was not shown, but {:?}", String::from_utf8_lossy(&shown));
             shown = self.shown.1.wait_timeout(shown, left).unwrap().0;
         }
+    }
+
+    /// All that was shown so far.
+    pub(crate) fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.shown.0.lock().unwrap()).into_owned()
     }
 
     pub(crate) fn child(&self) -> &Child {

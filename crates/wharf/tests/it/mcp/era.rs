@@ -1,0 +1,128 @@
+//! Both eras of the protocol on one program, word by word.
+
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+use super::client::{CLASSIC, Client, MODERN};
+use crate::harness::Wharf;
+use serde_json::{Value, json};
+
+const TOOLS: [&str; 6] = [
+    "terminal_execute",
+    "terminal_read",
+    "terminal_wait",
+    "terminal_list",
+    "terminal_open",
+    "terminal_close",
+];
+
+fn names(tools: &Value) -> Vec<&str> {
+    tools["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_classic_version_gets_a_handshake_in_its_own() {
+    for version in ["2025-06-18", CLASSIC] {
+        let wharf = Wharf::new();
+        let mut client = Client::start(&wharf, &[]);
+        let answer = client.initialize_as(version);
+        assert_eq!(answer["protocolVersion"], version, "{answer}");
+        assert_eq!(answer["serverInfo"]["name"], "wharf");
+        assert!(answer["instructions"].as_str().unwrap().len() < 2048);
+        assert_eq!(names(&client.request("tools/list", json!({}))), TOOLS);
+        let ran = client.run("echo classic; exit_code=7; (exit $exit_code)");
+        assert_eq!((ran.content(), ran.get("exit_code")), ("classic", &json!(7)));
+        assert_eq!(client.leave().code, Some(0));
+    }
+}
+
+#[test]
+fn the_modern_era_needs_no_handshake() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]).modern();
+    let found = client.request("server/discover", json!({}));
+    assert!(found["result"]["supportedVersions"].as_array().unwrap().contains(&json!(MODERN)), "{found}");
+    assert_eq!(names(&client.request("tools/list", json!({}))), TOOLS);
+    let ran = client.run("cd / && echo modern");
+    assert_eq!(
+        (ran.content(), ran.get("exit_code"), ran.get("working_dir")),
+        ("modern", &json!(0), &json!("/"))
+    );
+    assert_eq!(client.run("pwd").content(), "/");
+    assert_eq!(client.leave().code, Some(0));
+}
+
+#[test]
+fn what_is_listed_is_small_and_the_same_in_both_eras() {
+    let wharf = Wharf::new();
+    let mut classic = Client::start(&wharf, &[]);
+    classic.initialize();
+    let mut modern = Client::start(&wharf, &[]).modern();
+    let [one, other] = [&mut classic, &mut modern].map(|client| {
+        let listed = client.request("tools/list", json!({}));
+        listed["result"]["tools"].to_string()
+    });
+    assert_eq!(one, other);
+    assert!(one.len() < 8 * 1024, "{} bytes", one.len());
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_words_and_in_structure() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let cases = [
+        ("terminal_execute", json!({"cmd": "ls"}), "unknown field `cmd`, expected"),
+        ("terminal_execute", json!({"command": 5}), "invalid type"),
+        ("terminal_execute", json!({"command": "ls", "terminal_id": "a\nb"}), "terminal_id must be"),
+        ("terminal_execute", json!({"command": "ls", "timeout": -1}), "timeout must be"),
+        ("terminal_execute", json!({"command": "ls", "max_bytes": 1}), "max_bytes must be"),
+        ("terminal_execute", json!({"command": "y", "is_input": true}), "nothing is running"),
+        ("terminal_execute", json!({"command": "C-d"}), "nothing is running"),
+        ("terminal_execute", json!({"command": "if true; then"}), "incomplete or not valid"),
+        ("terminal_read", json!({"terminal_id": "nope"}), "There is no terminal \"nope\""),
+        ("terminal_wait", json!({"until": "pattern", "pattern": "("}), "regular expression is not valid"),
+        ("terminal_open", json!({"terminal_id": "x", "shell": "fish"}), "bash, zsh or sh"),
+        ("terminal_open", json!({"terminal_id": "x", "cwd": "nowhere"}), "was not opened"),
+        ("terminal_close", json!({"terminal_id": "nope"}), "There is no terminal \"nope\""),
+    ];
+    for (tool, arguments, words) in cases {
+        let answer = client.call(tool, arguments);
+        assert!(answer.is_error, "{tool}: {answer:?}");
+        assert!(answer.text.contains(words), "{tool}: {}", answer.text);
+        assert_eq!(answer.structured["content"], answer.text, "{tool}");
+        assert!(answer.structured["error"].is_string(), "{answer:?}");
+    }
+    let unknown = client.request("tools/call", json!({"name": "terminal", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("terminal_execute"), "{unknown}");
+}
+
+#[test]
+fn nulls_for_what_is_left_out_are_forgiven() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let ran =
+        client.call("terminal_execute", json!({"command": "echo a", "terminal_id": null, "timeout": null}));
+    assert_eq!((ran.content(), ran.get("terminal_id")), ("a", &json!("default")));
+}
+
+#[test]
+fn the_text_alone_says_what_the_structure_says() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let ran = client.run("seq 1 20000; false");
+    assert!(ran.text.contains("[exit code 1 ·"), "{}", ran.text);
+    let omitted = ran.get("omitted");
+    let read = omitted["read"].as_str().unwrap();
+    assert!(ran.text.contains(read), "{read}");
+    assert_eq!(ran.get("total_lines"), 20000);
+    // The call that is named shows exactly what was left out.
+    let arguments = serde_json::from_str(read.strip_prefix("terminal_read ").unwrap()).unwrap();
+    let rest = client.call("terminal_read", arguments);
+    let first = omitted["from_line"].as_u64().unwrap();
+    assert!(rest.content().starts_with(&format!("{first}\n{}\n", first + 1)), "{rest:?}");
+    assert_eq!(client.run("true").text.lines().next(), Some("(no output)"));
+    assert_eq!(client.run("true").content(), "");
+}

@@ -1,0 +1,10 @@
+//! `wharf mcp` as its clients see it.
+
+pub(crate) mod client;
+
+mod era;
+mod life;
+mod peer;
+mod rule;
+mod scenario;
+mod seat;

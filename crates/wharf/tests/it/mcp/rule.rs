@@ -1,0 +1,160 @@
+//! What a model may run: the sandbox, rules, and questions to the person at the client.
+
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+use super::client::{Answer, Client};
+use crate::harness::{Wharf, json};
+use serde_json::{Value, json};
+use wharf_testing::leak;
+
+/// A place where touching is asked about and `rm` is denied.
+fn ruled() -> Wharf {
+    let wharf = Wharf::new();
+    wharf.set_policy(&format!(
+        "version = 1\n[env]\npass = [\"{}\"]\n\
+         [[rule]]\ndecision = \"ask\"\ncommand = [\"touch\", \"…\"]\nreason = \"makes files\"\n\
+         [[rule]]\ndecision = \"deny\"\ncommand = [\"rm\", \"…\"]\nreason = \"takes files away\"\n",
+        leak::MARK
+    ));
+    wharf
+}
+
+fn asking() -> Value {
+    json!({"elicitation": {}})
+}
+
+#[test]
+fn a_denied_command_does_not_run_and_the_rule_is_named() {
+    let wharf = ruled();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    client.run("echo kept > file");
+    let denied = client.run("cd . && rm file");
+    assert!(denied.is_error, "{denied:?}");
+    assert!(denied.text.contains("takes files away"), "{}", denied.text);
+    assert_eq!(denied.get("error"), "denied");
+    assert_eq!(client.run("cat file").content(), "kept");
+    let log = std::fs::read_to_string(wharf.state().join("audit.jsonl")).unwrap();
+    let entries: Vec<Value> = log.lines().map(json).collect();
+    let of = |line: &str| entries.iter().find(|entry| entry["command"]["line"] == line).unwrap();
+    assert_eq!(of("cd . && rm file")["verdict"], "denied");
+    assert_eq!(
+        (&of("cat file")["verdict"], &of("cat file")["who"]["front_end"]),
+        (&json!("allowed"), &json!("mcp"))
+    );
+    assert_eq!(of("cat file")["sandbox"], "workspace");
+}
+
+#[test]
+fn where_nobody_can_be_asked_nothing_runs() {
+    let wharf = ruled();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let refused = client.run("touch made");
+    assert!(refused.is_error && refused.text.contains("nobody can be asked"), "{refused:?}");
+    assert!(!wharf.scratch().join("made").exists());
+}
+
+/// Answers the question of a classic server.
+fn answer(client: &mut Client, call: u64, result: Value) -> Answer {
+    let asked = client.await_message(|message| message["method"] == "elicitation/create");
+    let question = asked["params"]["message"].as_str().unwrap();
+    assert!(question.contains("touch made") && question.contains("makes files"), "{question}");
+    client.say(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+    client.answer(call)
+}
+
+#[test]
+fn a_person_is_asked_while_the_call_waits() {
+    let wharf = ruled();
+    let made = wharf.scratch().join("made");
+    let mut client = Client::start(&wharf, &[]).able(asking());
+    client.initialize();
+    let run = |client: &mut Client| client.send_call("terminal_execute", json!({"command": "touch made"}));
+    for no in [
+        json!({"action": "decline"}),
+        json!({"action": "cancel"}),
+        json!({"action": "accept", "content": {"decision": "refuse"}}),
+        json!({"action": "accept", "content": {}}),
+    ] {
+        let call = run(&mut client);
+        let refused = answer(&mut client, call, no);
+        assert!(refused.is_error && refused.get("error") == "refused_by_user", "{refused:?}");
+        assert!(!made.exists());
+    }
+    let call = run(&mut client);
+    let ran = answer(&mut client, call, json!({"action": "accept", "content": {"decision": "allow once"}}));
+    assert_eq!(ran.get("exit_code"), 0, "{ran:?}");
+    assert!(made.exists());
+    let call = run(&mut client);
+    answer(&mut client, call, json!({"action": "accept", "content": {"decision": "allow always"}}));
+    // Not asked any more.
+    assert_eq!(client.run("touch made").get("exit_code"), 0);
+}
+
+#[test]
+fn in_the_modern_era_the_call_comes_again_with_the_answer() {
+    let wharf = ruled();
+    let made = wharf.scratch().join("made");
+    let mut client = Client::start(&wharf, &[]).able(asking()).modern();
+    let call = json!({"name": "terminal_execute", "arguments": {"command": "touch made"}});
+    let again = |state: &Value, answer: Value| {
+        let mut call = call.clone();
+        call["requestState"] = state.clone();
+        call["inputResponses"] = json!({"allow": answer});
+        call
+    };
+    let yes = json!({"action": "accept", "content": {"decision": "allow once"}});
+    let asked = client.request("tools/call", call.clone());
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let question = &asked["result"]["inputRequests"]["allow"];
+    assert_eq!(question["method"], "elicitation/create");
+    assert!(question["params"]["message"].as_str().unwrap().contains("touch made"), "{question}");
+    let state = asked["result"]["requestState"].clone();
+    // A yes to one command is none to another.
+    let mut other = again(&state, yes.clone());
+    other["arguments"]["command"] = json!("touch other");
+    let refused = client.request("tools/call", other);
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    let spent = client.request("tools/call", again(&state, yes.clone()));
+    assert_eq!(spent["result"]["isError"], true, "{spent}");
+    assert!(!made.exists() && !wharf.scratch().join("other").exists());
+    let asked = client.request("tools/call", call.clone());
+    let ran = client.request("tools/call", again(&asked["result"]["requestState"], yes));
+    assert_eq!(Answer::of(&ran["result"]).get("exit_code"), 0, "{ran}");
+    assert!(made.exists());
+}
+
+#[test]
+fn a_shell_is_in_a_sandbox_whose_temporary_files_live_as_long_as_it() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let outside = wharf.scratch().parent().unwrap().join("outside");
+    let tried = client
+        .run(&format!("touch {}; touch inside; echo kept > $TMPDIR/file; echo $TMPDIR", outside.display()));
+    assert!(!outside.exists(), "{tried:?}");
+    assert!(wharf.scratch().join("inside").exists(), "{tried:?}");
+    client.kill();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    assert_eq!(client.run("cat $TMPDIR/file").content(), "kept");
+    let id = wharf.ids().remove(0);
+    let temp = wharf.state().join("tmp").join(format!("run-{id}"));
+    assert!(temp.is_dir());
+    client.call("terminal_close", json!({"terminal_id": "default"}));
+    assert!(!temp.exists());
+}
+
+#[test]
+fn a_terminal_of_another_sandbox_is_not_used() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &["--sandbox", "open"]);
+    client.initialize();
+    client.run("x=1");
+    assert_eq!(client.leave().code, Some(0));
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let refused = client.run("echo $x");
+    assert!(refused.is_error && refused.text.contains("sandbox `open`"), "{refused:?}");
+}
