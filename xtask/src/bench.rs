@@ -9,6 +9,8 @@ pub(crate) fn run(names: &[&str]) -> Result<(), Failure> {
     dist::shim()?;
     match names {
         ["acp", rest @ ..] => acp(rest),
+        ["shell", rest @ ..] => shell(rest),
+        // Not the shells: their peers bring two hundred packages along.
         [] => {
             terminals(&[])?;
             acp(&[])
@@ -28,6 +30,13 @@ fn terminals(names: &[&str]) -> Result<(), Failure> {
 fn acp(rest: &[&str]) -> Result<(), Failure> {
     peers::run()?;
     let mut bench = cargo(&["bench", "--package", "wharf", "--bench", "acp", "--"]);
+    bench.args(rest);
+    step(bench, HINT)
+}
+
+/// The program's shells, against the tmux-based way.
+fn shell(rest: &[&str]) -> Result<(), Failure> {
+    let mut bench = cargo(&["bench", "--package", "wharf", "--bench", "shell", "--"]);
     bench.args(rest);
     step(bench, HINT)
 }

@@ -25,7 +25,8 @@ cargo xtask VERB
   tidy              the rules that no compiler knows
   peers             installs the programs on other ACP SDKs that the tests talk to, in target/peers
   dist              wharf and a statically linked wharf-shim, in target/dist
-  bench [NAME ...]  measures a release build: roundtrip, throughput, wakeup, idle [TERMINALS], acp [ROUNDS]; all without a name
+  bench [NAME ...]  measures a release build: roundtrip, throughput, wakeup, idle [TERMINALS], acp [ROUNDS],
+                    shell [ROUNDS] [CONTENDER ...]; all but shell without a name
   fuzz [SECONDS]    runs every fuzz target for that long (20 if not said)
   help              this
 ";
