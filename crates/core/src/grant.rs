@@ -197,6 +197,16 @@ fn c_string(text: &OsStr, what: &'static str) -> Result<CString, SpecError> {
 }
 
 impl Grant {
+    /// Of a shell that takes the place of another: its commands are counted on from that number, so that none is mistaken
+    /// for one of the other's.
+    #[must_use]
+    pub fn after(mut self, last: u64) -> Self {
+        if let Some(shell) = &mut self.spec.shell {
+            shell.after = last;
+        }
+        self
+    }
+
     /// What decided that it may be started.
     #[must_use]
     pub fn facts(&self) -> &Facts {

@@ -35,6 +35,8 @@ pub const PRESETS: [(&str, &str); 8] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Integration {
     pub(crate) meta: ShellMeta,
+    /// The number of the last command of the shell that this one takes the place of.
+    pub(crate) after: u64,
 }
 
 /// The spec of a shell: to be judged, then opened. `program` is the shell's file.
@@ -42,7 +44,7 @@ pub(crate) struct Integration {
 pub fn spec(kind: Kind, program: &Path, name: &str, seat: &str, size: Size) -> Spec {
     let meta = ShellMeta { kind, nonce: nonce(), name: name.to_owned(), seat: seat.to_owned() };
     let mut spec = Spec::argv(program, ["-i"]).pty(size).on_owner_exit(OnOwnerExit::Keep);
-    spec.shell = Some(Integration { meta });
+    spec.shell = Some(Integration { meta, after: 0 });
     spec
 }
 
@@ -58,7 +60,7 @@ fn nonce() -> String {
 impl Integration {
     /// The variable with its value.
     pub(crate) fn variable(&self) -> String {
-        format!("{VARIABLE}={}", script(&self.meta))
+        format!("{VARIABLE}=__wharf_n={}\n{}", self.after, script(&self.meta))
     }
 
     /// What is executed: the shell, with the bootstrap as its line.

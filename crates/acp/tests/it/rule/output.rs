@@ -65,10 +65,15 @@ async fn each_answer_begins_the_next_while_nothing_is_dropped_and_truncated_stay
     for at in EVERYWHERE {
         let place = Place::process();
         let station = Station::open(&place, at).await;
-        let line = "for i in $(seq 1 400); do printf 'é€\\r\\n'; done; head -c 60000 /dev/zero | tr '\\0' y";
+        // The flood comes when it is told that something was seen before it.
+        let go = place.dir().join("go");
+        let line = format!(
+            "mkfifo {0}; for i in $(seq 1 400); do printf 'é€\\r\\n'; done; read x <{0}; head -c 60000 /dev/zero | tr '\\0' y",
+            go.display()
+        );
         let params = json!({"command": line, "outputByteLimit": 10_000});
         let terminal = station.create(&station.one, params).await.unwrap();
-        let (mut before, mut was_truncated, mut answers) = (String::new(), false, 0);
+        let (mut before, mut was_truncated, mut answers, mut told) = (String::new(), false, 0, false);
         loop {
             let output = station.ask("output", &terminal).await.unwrap();
             let text = output["output"].as_str().unwrap();
@@ -77,6 +82,11 @@ async fn each_answer_begins_the_next_while_nothing_is_dropped_and_truncated_stay
             assert!(truncated || text.starts_with(&before), "not a beginning");
             assert!(truncated || !was_truncated, "truncated is for ever");
             (before, was_truncated, answers) = (text.to_owned(), truncated, answers + 1);
+            if !before.is_empty() && !told {
+                told = true;
+                let go = go.clone();
+                tokio::task::spawn_blocking(move || std::fs::write(go, "on\n")).await.unwrap().unwrap();
+            }
             if output.get("exitStatus").is_some() {
                 break;
             }

@@ -197,13 +197,14 @@ __wharf_hook() {
 
 # Asked by a key of its own whether this is still the shell that wharf knows, and at its prompt.
 __wharf_answer() {
-  # With the hook in its place, a command that is over would have told so: then it is part of one that reads keys, like
-  # `read -e`.
-  if [[ -n ${__wharf_run-} && ${PROMPT_COMMAND[*]-} == *__wharf_prompt* ]]; then
+  local status=$?
+  # With the hook and its functions in their places, a command that is over would have told so: then this is part of one
+  # that reads keys, like `read -e`.
+  if [[ -n ${__wharf_run-} && ${PROMPT_COMMAND[*]-} == *__wharf_prompt* ]] &&
+    declare -F __wharf_prompt __wharf_end __wharf_ready __wharf_tell >/dev/null; then
     __wharf_tell "N;$$"
     return 0
   fi
-  local status=$?
   __wharf_hook
   __wharf_as "$status"
   __wharf_prompt

@@ -142,9 +142,11 @@ impl Slot {
 
     async fn open(&mut self, id: TerminalId, grant: Grant) -> Result<Opened, Refusal> {
         self.find().await?;
-        let mut before = None;
+        let (mut before, mut last) = (None, 0);
         if let Some(shell) = &self.shell {
-            match shell.status().state {
+            let status = shell.status();
+            last = status.last.map_or(0, |command| command.id);
+            match status.state {
                 State::Exited(ended) => before = Some(ended),
                 // Somebody was faster, and both get the same.
                 _ => return Ok(Opened { shell: shell.clone(), before: None }),
@@ -161,7 +163,7 @@ impl Slot {
                 self.ground.audit.write(&Entry::NotStarted { terminal: id.clone(), code: code.to_owned() });
             temporary::remove_of_terminal(&self.ground.state, id.as_str());
         };
-        let opened = Shell::open_as(&self.ground.store, id.clone(), grant, PATIENCE).await;
+        let opened = Shell::open_as(&self.ground.store, id.clone(), grant.after(last), PATIENCE).await;
         let shell = opened.inspect_err(not_started).map_err(|error| unopened(&self.name, &error))?;
         self.watch(&shell);
         if let Some(old) = self.shell.replace(shell.clone()) {

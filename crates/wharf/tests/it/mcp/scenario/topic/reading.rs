@@ -183,6 +183,15 @@ fn whose() -> Vec<Scenario> {
             ],
         ),
         scenario(
+            "the numbers of a shell's commands are not used again by the next",
+            EVERY,
+            [
+                run("echo old; exit 3").ends_shell(3).whatever().field("/command_id", 1),
+                run("echo fresh").says("fresh").field("/command_id", 2).any("/notice"),
+                read(json!({"command_id": 1})).refused(&["no command 1"]),
+            ],
+        ),
+        scenario(
             "a shell that has ended",
             EVERY,
             [
