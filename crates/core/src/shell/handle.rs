@@ -37,7 +37,7 @@ impl Drop for Follower {
 }
 
 impl Shell {
-    /// Starts a shell from a judged [`spec`](super::spec) and waits for its first prompt, at most that long; what the
+    /// Starts a shell from a judged [`spec`](super::spec()) and waits for its first prompt, at most that long; what the
     /// user's own files print before is nobody's output.
     pub async fn open(store: &Store, grant: Grant, patience: Duration) -> Result<Self, ShellError> {
         let id = TerminalId::random().map_err(ReadError::from)?;
