@@ -165,7 +165,7 @@ impl OnOwnerExit {
 
 /// First byte of an encoded plan. A shim is started by the very version that sends it the plan, so the number
 /// guards against one case only: the binary was replaced between finding and starting it.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 impl Plan {
     /// The plan as bytes for the launch socket.
