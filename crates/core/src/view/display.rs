@@ -2,6 +2,7 @@
 
 use super::emulator::Emulator;
 use super::page::Purpose;
+use super::plain;
 use super::reply;
 use super::row::{self, Blanks};
 use crate::spec::Size;
@@ -13,6 +14,8 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 /// The screen of a terminal.
 pub struct Display {
     emulator: Emulator,
+    #[cfg(test)]
+    pub(super) always_long: bool,
 }
 
 /// What a program has asked of its terminal, as far as whoever types must know it.
@@ -68,24 +71,57 @@ impl Display {
     /// An empty one.
     #[must_use]
     pub fn new(size: Size) -> Self {
-        Self { emulator: Emulator::new(size, Purpose::Screen) }
+        Self {
+            emulator: Emulator::new(size, Purpose::Screen),
+            #[cfg(test)]
+            always_long: false,
+        }
     }
 
     /// What was printed next, as a [`Scanner`](super::Scanner) let it pass.
     pub fn feed(&mut self, bytes: &[u8]) {
         let (mut from, mut position) = (0, 0);
         // The scanner passes whole sequences only, so that a question is never cut.
-        while let Some(found) = bytes[position..].iter().position(|&byte| byte == 0x1b) {
+        while let Some(found) = memchr::memchr(0x1b, &bytes[position..]) {
             let start = position + found;
             position = start + 1;
             let Some((question, length)) = reply::question(&bytes[start..]) else { continue };
-            self.emulator.feed(&bytes[from..start]);
+            self.paint(&bytes[from..start]);
             let page = &mut self.emulator.page;
             let answer = reply::answer(question, page.size(), page.cursor());
             page.replies.push(&answer);
             (from, position) = (start + length, start + length);
         }
+        self.paint(&bytes[from..]);
+    }
+
+    /// Paints, but for plain lines of which nothing would be left: after so many line feeds the cursor is at the bottom,
+    /// and after as many again everything has scrolled away that was there before.
+    fn paint(&mut self, bytes: &[u8]) {
+        let needed = 2 * self.emulator.page.size().0;
+        let (mut from, mut at) = (0, 0);
+        while at < bytes.len() {
+            let (count, length) = plain::lines(&bytes[at..]);
+            if count > needed {
+                // Whether that is so depends on what came before them.
+                self.emulator.feed(&bytes[from..at]);
+                from = at;
+                if self.may_skip() {
+                    from += plain::last_lines(&bytes[at..at + length], needed);
+                }
+            }
+            at += length;
+            at += plain::after_line(&bytes[at..]);
+        }
         self.emulator.feed(&bytes[from..]);
+    }
+
+    fn may_skip(&self) -> bool {
+        #[cfg(test)]
+        if self.always_long {
+            return false;
+        }
+        self.emulator.scrolls_everything()
     }
 
     /// The terminal has another size from here on.

@@ -41,6 +41,11 @@ impl Emulator {
         cleaner.feed(bytes, &mut |part| parser.advance(page, part));
     }
 
+    /// Line feeds at the bottom move the whole screen, and no half of a character waits for the rest of it.
+    pub(super) fn scrolls_everything(&self) -> bool {
+        self.cleaner.is_empty() && self.page.region == (0, self.page.size().0)
+    }
+
     /// Plain lines from here on would come out as they are.
     pub(super) fn is_at_rest(&self) -> bool {
         self.cleaner.is_empty() && self.page.is_at_rest()

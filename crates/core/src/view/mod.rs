@@ -10,6 +10,7 @@ mod emulator;
 mod guard;
 mod operation;
 mod page;
+mod plain;
 mod reply;
 mod row;
 mod scan;

@@ -111,7 +111,7 @@ impl Scanner {
         let (mut from, mut position) = (0, 0);
         while position < bytes.len() {
             if self.state == State::Ground {
-                match bytes[position..].iter().position(|&byte| byte == ESC) {
+                match memchr::memchr(ESC, &bytes[position..]) {
                     Some(found) => position += found,
                     None => break,
                 }

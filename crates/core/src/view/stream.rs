@@ -12,10 +12,8 @@
 
 use super::emulator::Emulator;
 use super::page::Purpose;
+use super::plain::{self, after_line};
 use crate::spec::Size;
-
-/// Longer lines take the long way, where they are bounded.
-const MAX_PLAIN: usize = 64 * 1024;
 
 /// The output of one command, rendered into lines.
 pub struct Stream {
@@ -84,7 +82,7 @@ impl Stream {
 
     /// Takes the plain lines at the beginning; all but a screenful of them the short way. Gives how long they are.
     fn feed_plain(&mut self, bytes: &[u8]) -> usize {
-        let (count, length) = plain_lines(bytes);
+        let (count, length) = plain::lines(bytes);
         let (rows, _) = self.emulator.page.size();
         let mut from = 0;
         if count > rows {
@@ -101,28 +99,4 @@ impl Stream {
         self.emulator.feed(&bytes[from..length]);
         length
     }
-}
-
-/// Where the first line ends, with its line feed.
-fn after_line(bytes: &[u8]) -> usize {
-    bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1)
-}
-
-/// How many lines at the beginning are plain: printable ASCII and tabs, ended by `\r\n`; and how long they are.
-fn plain_lines(bytes: &[u8]) -> (usize, usize) {
-    let (mut count, mut length) = (0, 0);
-    loop {
-        let rest = &bytes[length..];
-        let end = after_line(&rest[..rest.len().min(MAX_PLAIN)]);
-        match &rest[..end] {
-            [line @ .., b'\r', b'\n'] if is_plain(line) => length += end,
-            _ => return (count, length),
-        }
-        count += 1;
-    }
-}
-
-fn is_plain(line: &[u8]) -> bool {
-    // Without an early end, so that many bytes are looked at together.
-    line.iter().fold(true, |plain, &byte| plain & ((byte.wrapping_sub(b' ') < 0x5f) | (byte == b'\t')))
 }

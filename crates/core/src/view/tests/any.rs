@@ -74,6 +74,11 @@ fn mostly_plain() -> impl Strategy<Value = Vec<u8>> {
         "\x1b[H",
         "x\ry",
         "\x1b[31m",
+        "\x1b[7m",
+        "\x1b[2B",
+        "\x1b[6n",
+        "\x1b[?6h",
+        "abc",
         "\u{65e5}",
         "\n",
         "\x1b[?7l",
@@ -89,6 +94,15 @@ fn mostly_plain() -> impl Strategy<Value = Vec<u8>> {
     let plain = vec("([a-z \t]{0,14}\r\n){1,9}", 0..3).prop_map(|lines| lines.concat());
     vec(prop_oneof![5 => plain, 1 => odd.prop_map(str::to_owned)], 0..12)
         .prop_map(|parts| parts.concat().into_bytes())
+}
+
+/// A full screen, and few or many short lines over it.
+fn over_a_full_screen() -> impl Strategy<Value = Vec<u8>> {
+    let place =
+        prop::sample::select(vec!["\x1b[H", "\x1b[2;4H", "\x1b[3H", "\r", "\x1b[2;3r\x1b[H", "\x1b[1;2r"]);
+    (place, vec("[a-z]{0,3}\r\n", 0..14)).prop_map(|(place, lines)| {
+        format!("xxxxxxxxx\r\nyyyyyyyyy\r\nzzzzzzzzz{place}{}", lines.concat()).into_bytes()
+    })
 }
 
 fn is_clean(text: &str) -> bool {
@@ -135,6 +149,20 @@ proptest! {
         let mut long = Stream::new(size(3, 9));
         long.always_long = true;
         prop_assert_eq!(lines_of(Stream::new(size(3, 9)), &bytes, piece), lines_of(long, &bytes, usize::MAX));
+    }
+
+    #[test]
+    fn what_has_scrolled_away_need_not_have_been_painted(
+        bytes in prop_oneof![mostly_plain(), over_a_full_screen()],
+        piece in 1usize..400,
+    ) {
+        let picture = |always_long, piece| {
+            let mut display = Display::new(size(3, 9));
+            display.always_long = always_long;
+            through(&bytes, piece, |part| display.feed(part));
+            (display.picture(), display.modes(), display.take_replies())
+        };
+        prop_assert_eq!(picture(false, piece), picture(true, usize::MAX));
     }
 
     #[test]
