@@ -96,6 +96,12 @@ impl Client {
         able.is_some_and(|able| able.form.is_some() || able.url.is_none())
     }
 
+    /// Whether it can look in on a wait that outlasts the call. Clients of the classic era declare this, too, and cannot
+    /// read such an answer.
+    pub(super) fn takes_tasks(&self) -> bool {
+        self.is_modern() && self.context.client_capabilities().is_some_and(|all| all.supports_tasks())
+    }
+
     fn is_modern(&self) -> bool {
         self.context.protocol_version().is_some_and(|version| !version.has_initialize())
     }

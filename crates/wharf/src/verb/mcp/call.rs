@@ -18,6 +18,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// The longest wait for a client that did not ask for progress. Many give up after 60 s and lose the answer; with progress
 /// they are told every few seconds that all is well, and most then wait on.
 const WITHOUT_PROGRESS: Duration = Duration::from_secs(55);
+/// The longest wait of a task, which keeps nobody waiting.
+const AS_A_TASK: Duration = Duration::from_secs(3600);
 
 /// What everything that a tool does is done with.
 pub(super) struct Call {
@@ -37,9 +39,13 @@ impl Call {
         let Ok(asked) = Duration::try_from_secs_f64(asked) else {
             return Err(Refusal::new("invalid", "timeout must be a number of seconds from 0 to 60."));
         };
-        let most = if self.progress.is_some() { LONGEST } else { WITHOUT_PROGRESS };
+        let (most, longest) = match self.progress {
+            Some(Progress::Task(_)) => (AS_A_TASK, AS_A_TASK),
+            Some(Progress::Call(..)) => (LONGEST, LONGEST),
+            None => (WITHOUT_PROGRESS, LONGEST),
+        };
         let said = match asked {
-            asked if asked > LONGEST => Some(format!(
+            asked if asked > longest => Some(format!(
                 "the timeout was capped: no call waits longer than {} s; call again to wait on",
                 most.as_secs()
             )),
@@ -67,6 +73,12 @@ impl Call {
             () = self.leaving.cancelled() => Because::Deadline,
         }
     }
+}
+
+/// How long a task waits that is asked to wait so many seconds, if that is longer than a call can.
+pub(super) fn beyond_a_call(seconds: f64) -> Option<Duration> {
+    let asked = Duration::try_from_secs_f64(seconds).ok()?;
+    (asked > LONGEST).then_some(asked.min(AS_A_TASK))
 }
 
 /// What can be a terminal's name.

@@ -21,6 +21,7 @@ mod seat;
 mod server;
 mod slot;
 mod stdio;
+mod task;
 mod teach;
 mod told;
 mod tool;
@@ -42,6 +43,7 @@ use rmcp::service::ServerInitializeError;
 use server::Server;
 use std::sync::Arc;
 use stdio::Watched;
+use task::Tasks;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
@@ -67,6 +69,7 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
         programs: Arc::new(programs),
         leaving: leaving.clone(),
         tools: Arc::new(tool::all()),
+        tasks: Tasks::default(),
     };
     let over = CancellationToken::new();
     let told = tokio::spawn(stdio::tell_calls(over.clone(), leaving));

@@ -1,4 +1,4 @@
-//! Signs of life while a call waits, for clients that asked for them.
+//! Signs of life while a call waits, for clients that asked for them or look in on a task.
 //!
 //! There is no event for "something was printed" that costs nothing, so output is looked for once a second, and only
 //! while a client listens.
@@ -6,6 +6,7 @@
 use super::words::{seconds, short};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
+use rmcp::task_manager::TaskContext;
 use std::future::pending;
 use std::time::{Duration, Instant};
 use tokio::time::{MissedTickBehavior, interval};
@@ -19,17 +20,15 @@ const QUIET: u32 = 5;
 const LONGEST: usize = 160;
 
 /// Where they go.
-#[derive(Debug, Clone)]
-pub(super) struct Progress {
-    peer: Peer<RoleServer>,
-    token: ProgressToken,
+#[derive(Clone)]
+pub(super) enum Progress {
+    /// To the client, while its call waits.
+    Call(Peer<RoleServer>, ProgressToken),
+    /// Where the client finds them when it looks.
+    Task(TaskContext),
 }
 
 impl Progress {
-    pub(super) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> Self {
-        Self { peer, token }
-    }
-
     /// Tells how a shell gets on, until this is dropped.
     pub(super) async fn follow(&self, shell: &Shell) {
         let began = Instant::now();
@@ -52,12 +51,19 @@ impl Progress {
             let line = last_line(shell);
             let message =
                 if line.is_empty() { format!("{took}: {command}") } else { format!("{took}: {line}") };
-            let told = ProgressNotificationParam::new(self.token.clone(), elapsed.as_secs_f64())
-                .with_message(message);
-            if self.peer.notify_progress(told).await.is_err() {
-                // Nobody listens; the wait is for others to end.
-                pending::<()>().await;
-            }
+            self.say(elapsed, message).await;
+        }
+    }
+
+    async fn say(&self, elapsed: Duration, message: String) {
+        let (peer, token) = match self {
+            Self::Call(peer, token) => (peer, token),
+            Self::Task(task) => return task.set_status_message(message),
+        };
+        let told = ProgressNotificationParam::new(token.clone(), elapsed.as_secs_f64()).with_message(message);
+        if peer.notify_progress(told).await.is_err() {
+            // Nobody listens; the wait is for others to end.
+            pending::<()>().await;
         }
     }
 }

@@ -8,13 +8,15 @@ use super::permit::Permit;
 use super::program::Programs;
 use super::progress::Progress;
 use super::refusal::{Refusal, Stop};
+use super::task::Tasks;
 use super::teach;
 use super::tool::{self, Known};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, GetTaskParams, GetTaskResult,
+    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
@@ -30,6 +32,7 @@ pub(super) struct Server {
     pub(super) programs: Arc<Programs>,
     pub(super) leaving: CancellationToken,
     pub(super) tools: Arc<Vec<Tool>>,
+    pub(super) tasks: Tasks,
 }
 
 impl Server {
@@ -44,12 +47,20 @@ impl Server {
         // Some models say null for what they leave out.
         arguments.retain(|_, value| !value.is_null());
         let terminal = arguments.get("terminal_id").and_then(Value::as_str).unwrap_or("default").to_owned();
-        let refused =
-            |refusal: Refusal| CallToolResponse::Complete(answer::refused(&refusal.answer(&terminal)));
         let call = match self.call(&request, context) {
             Ok(call) => call,
-            Err(refusal) => return refused(refusal),
+            Err(refusal) => return refused(refusal, &terminal),
         };
+        if let Some(wait) = self.tasks.long_wait(known, &arguments, &call) {
+            return self.tasks.begin(wait, call, |call| async move {
+                match of(arguments, |args| tool::wait::run(&call, args)).await {
+                    Ok(result) => result,
+                    Err(Stop::Refused(refusal)) => answer::refused(&refusal.answer(&terminal)),
+                    // Nothing is asked about waiting.
+                    Err(Stop::Ask(_)) => CallToolResult::default(),
+                }
+            });
+        }
         let done = match known {
             Known::Execute => of(arguments, |args| tool::execute::run(&call, args)).await,
             Known::Read => of(arguments, |args| tool::read::run(&call, args)).await,
@@ -60,7 +71,7 @@ impl Server {
         };
         match done {
             Ok(result) => CallToolResponse::Complete(result),
-            Err(Stop::Refused(refusal)) => refused(refusal),
+            Err(Stop::Refused(refusal)) => refused(refusal, &terminal),
             Err(Stop::Ask(ask)) => CallToolResponse::InputRequired(*ask),
         }
     }
@@ -71,7 +82,7 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> Result<Call, Refusal> {
         let progress =
-            context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token));
+            context.meta.get_progress_token().map(|token| Progress::Call(context.peer.clone(), token));
         let client = Client::new(request, context);
         Ok(Call {
             seat: self.desk.sit(client.name())?,
@@ -83,6 +94,10 @@ impl Server {
             leaving: self.leaving.clone(),
         })
     }
+}
+
+fn refused(refusal: Refusal, terminal: &str) -> CallToolResponse {
+    CallToolResponse::Complete(answer::refused(&refusal.answer(terminal)))
 }
 
 /// Reads the arguments, does it, and makes both halves of the answer. What does not fit is said in words.
@@ -98,10 +113,46 @@ async fn of<A: DeserializeOwned, T: Answer>(
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut config = ServerConfig::default();
-        config.capabilities = ServerCapabilities::builder().enable_tools().build();
+        config.capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
         config
             .with_server_info(Implementation::new("wharf", env!("CARGO_PKG_VERSION")))
             .with_instructions(teach::INSTRUCTIONS)
+    }
+
+    /// Who begins this way is of the classic era, which has no tasks.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut answer = self.negotiate_initialize(&request)?;
+        answer.capabilities.extensions = None;
+        Ok(answer)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.look(&request)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.update(request)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&request)
     }
 
     async fn list_tools(

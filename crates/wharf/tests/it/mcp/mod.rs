@@ -8,3 +8,4 @@ mod peer;
 mod rule;
 mod scenario;
 mod seat;
+mod task;

@@ -26,7 +26,7 @@ pub(in crate::verb::mcp) struct Args {
     pattern: String,
     #[serde(default = "two_seconds")]
     silence_ms: u64,
-    /// Seconds to wait, 0 to 60
+    /// Seconds to wait, 0 to 60; up to 3600 as a task, for clients that take tasks
     #[serde(default = "half_a_minute")]
     timeout: f64,
     #[serde(default = "sixteen_kilobytes")]
