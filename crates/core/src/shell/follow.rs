@@ -251,7 +251,7 @@ pub(super) async fn follow(core: Arc<Core>) {
         let step = if is_over { reader.next_until_closed(CHUNK).await } else { reader.next(CHUNK).await };
         match step {
             Ok(Step::Output(chunk)) => {
-                let size = core.terminal.look().ok().and_then(|look| look.size);
+                let size = core.terminal.size().ok().flatten();
                 let owed = {
                     let mut view = core.view();
                     view.resize(size);

@@ -122,6 +122,11 @@ impl Known {
         }
     }
 
+    /// The newest size; the first one, in columns and rows, if it was never changed.
+    fn size(&self, first: Option<(u16, u16)>) -> Option<Size> {
+        self.size.or(first.map(|(cols, rows)| Size { cols, rows }))
+    }
+
     fn learn(&mut self, entry: &Entry) {
         match &entry.record {
             Record::Start(start) => {
@@ -167,9 +172,17 @@ impl Terminal {
         };
         let first =
             if shared.events.metadata()?.len() < HEADER_LEN { 0 } else { first_kept(&shared.events)? };
-        let size = known.size.or(shared.meta.size.map(|(cols, rows)| Size { cols, rows }));
+        let size = known.size(shared.meta.size);
         let stalled = if held { stalled(&shared.events)? } else { None };
         Ok(Look { phase, first, end: shared.out.metadata()?.len(), size, held, stalled })
+    }
+
+    /// The present size, if it is a PTY: what [`Terminal::look`] says of it, for less.
+    pub(crate) fn size(&self) -> Result<Option<Size>, ReadError> {
+        let shared = &self.shared;
+        let mut known = shared.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.update(&shared.events)?;
+        Ok(known.size(shared.meta.size))
     }
 
     /// As [`Terminal::look`], and if the holder died, brings the terminal to its end first.

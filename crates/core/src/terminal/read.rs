@@ -143,13 +143,15 @@ impl Reader {
     async fn advance(&mut self, max: usize, until: State) -> Result<Step, ControlError> {
         let mut seen = State::Running;
         loop {
-            let look = self.terminal.look()?;
-            let chunk = self.terminal.read(self.at, max)?;
-            if !chunk.bytes.is_empty() || chunk.gap > 0 {
-                self.at = chunk.at + chunk.bytes.len() as u64;
+            if let Some(chunk) = self.more(max)? {
                 return Ok(Step::Output(chunk));
             }
-            // Looked at first, read after: nothing that was on record at the look can have been missed.
+            // Only now, since it takes longer than to read. And read again after it: nothing that was on record at the
+            // look can have been missed then.
+            let look = self.terminal.look()?;
+            if let Some(chunk) = self.more(max)? {
+                return Ok(Step::Output(chunk));
+            }
             match look.phase {
                 Phase::NotStarted => return Ok(Step::Closed),
                 Phase::Ended(_) if !look.held => return Ok(Step::Closed),
@@ -161,6 +163,16 @@ impl Reader {
             }
             seen = self.wait_for_more(seen).await?;
         }
+    }
+
+    /// What is there now, if anything is.
+    fn more(&mut self, max: usize) -> Result<Option<Chunk>, ReadError> {
+        let chunk = self.terminal.read(self.at, max)?;
+        if chunk.bytes.is_empty() && chunk.gap == 0 {
+            return Ok(None);
+        }
+        self.at = chunk.at + chunk.bytes.len() as u64;
+        Ok(Some(chunk))
     }
 
     /// Returns when there is something to look at; the state that the holder reports.

@@ -189,6 +189,7 @@ async fn a_terminal_whose_socket_was_swept_away_can_still_be_ended() {
         let terminal = place.start(spec).await;
         until(&terminal, "2 daemons").await;
         std::fs::remove_file(place.socket(&terminal)).unwrap();
+        let holder = place.holder_of(&terminal);
         let fresh = place.reopened().get(terminal.id()).unwrap();
         if way == "kill" {
             assert_eq!(guarded(fresh.kill("test", None)).await.unwrap(), 3);
@@ -198,7 +199,8 @@ async fn a_terminal_whose_socket_was_swept_away_can_still_be_ended() {
             guarded(fresh.release()).await.unwrap();
             assert!(!place.store.ids().unwrap().contains(terminal.id()));
         }
-        assert_eq!(leak::living(place.dir(), &[]), Vec::<String>::new(), "{way}");
+        // The holder itself has nothing left to do, and may be on its way out.
+        assert_eq!(leak::living(place.dir(), &[holder]), Vec::<String>::new(), "{way}");
     }
     place.check().await;
 }

@@ -47,6 +47,9 @@ impl Holder {
         let _ = kill_process_group(self.pid, Signal::TERM);
         if self.io_kind == IoKind::Pty && self.understands_hangup() {
             let _ = kill_process(self.pid, Signal::HUP);
+            if let Some(ladder) = &mut self.ladder {
+                ladder.with_nudges();
+            }
         }
         // A stopped process gets the signals only when it goes on.
         let _ = kill_process_group(self.pid, Signal::CONT);
@@ -57,6 +60,14 @@ impl Holder {
     fn understands_hangup(&self) -> bool {
         let pid = self.pid.as_raw_nonzero().get();
         proc::ignores(pid, Signal::TERM.as_raw()) || proc::catches(pid, Signal::HUP.as_raw())
+    }
+
+    /// A shell that notes a signal and goes on to wait for a key, in the wrong order, looks at it only when something
+    /// else happens to it: bash does that at its prompt. A change of size that is none happens to it, and to nobody else.
+    fn nudge(&self) {
+        if !self.reaped {
+            let _ = kill_process(self.pid, Signal::WINCH);
+        }
     }
 
     /// Once the command itself is gone during a kill: asks those that its group's signal did not reach.
@@ -82,8 +93,11 @@ impl Holder {
         if self.is_empty() {
             return self.finish_kill();
         }
+        if self.ladder.as_mut().is_some_and(Ladder::takes_nudge) {
+            self.nudge();
+        }
         let now = Instant::now();
-        if self.ladder.as_ref().is_some_and(|ladder| now < ladder.next()) {
+        if self.ladder.as_ref().is_some_and(|ladder| !ladder.is_hard() || now < ladder.next()) {
             return;
         }
         self.kill_all();

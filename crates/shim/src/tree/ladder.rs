@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
+/// How soon somebody who may have missed what it was asked is nudged; each further pause is twice as long.
+const FIRST_NUDGE: Duration = Duration::from_millis(50);
+
 /// Longer than any machine runs.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
@@ -25,13 +28,15 @@ pub(crate) struct Ladder {
     seen: BTreeSet<Identity>,
     /// Set once asking has ended: when to kill again, and how long to wait after that.
     hard: Option<(Instant, Duration)>,
+    /// When to nudge, and how long to wait after that.
+    nudge: Option<(Instant, Duration)>,
 }
 
 impl Ladder {
     /// At the foot of it, with those who live now.
     pub(crate) fn new(grace: Duration, living: &[proc::Process]) -> Self {
         let seen = living.iter().map(proc::Process::identity).collect();
-        Self { deadline: after(grace), seen, hard: None }
+        Self { deadline: after(grace), seen, hard: None, nudge: None }
     }
 
     /// Asking ends after this grace at the latest.
@@ -39,9 +44,33 @@ impl Ladder {
         self.deadline = self.deadline.min(after(grace));
     }
 
+    /// From now on whoever was asked is nudged now and then, for as long as it is only asked.
+    pub(crate) fn with_nudges(&mut self) {
+        self.nudge = Some((Instant::now() + FIRST_NUDGE, FIRST_NUDGE * 2));
+    }
+
+    /// Whether it is time for a nudge; the time of the next one is set then.
+    pub(crate) fn takes_nudge(&mut self) -> bool {
+        let now = Instant::now();
+        let Some((_, pause)) = self.nudge.filter(|(at, _)| self.hard.is_none() && *at <= now) else {
+            return false;
+        };
+        self.nudge = Some((now + pause, pause * 2));
+        true
+    }
+
     /// When something is to be done next.
     pub(crate) fn next(&self) -> Instant {
-        self.hard.map_or(self.deadline, |(next, _)| next)
+        match (self.hard, self.nudge) {
+            (Some((next, _)), _) => next,
+            (None, Some((nudge, _))) => nudge.min(self.deadline),
+            (None, None) => self.deadline,
+        }
+    }
+
+    /// Whether asking is over.
+    pub(crate) fn is_hard(&self) -> bool {
+        self.hard.is_some() || self.deadline <= Instant::now()
     }
 
     /// Whether nobody has been killed yet.

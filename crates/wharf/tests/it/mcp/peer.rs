@@ -90,3 +90,25 @@ fn the_inspector_finds_nothing_to_complain_about() {
         assert_eq!(json(&done.out)["structuredContent"]["content"], "hi");
     }
 }
+
+#[test]
+fn the_inspector_follows_a_long_wait_as_a_task() {
+    let inspector = path("node_modules/.bin/mcp-inspector");
+    let wharf = place();
+    let call = |tool: &str, arguments: &[&str]| {
+        let mut words = vec!["--protocol-era", "modern", "--method", "tools/call", "--tool-name", tool];
+        arguments.iter().for_each(|argument| words.extend(["--tool-arg", argument]));
+        let done = run(&wharf, &[&inspector, "--cli"], &words);
+        assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{}", done.out);
+        json(&done.out)
+    };
+    // It runs until the next call has begun to wait for it.
+    let line = "command=until [ -e go ]; do sleep 0.02; done; sleep 1.5; echo over";
+    assert_eq!(call("terminal_execute", &[line, "timeout=0"])["structuredContent"]["status"], "running");
+    std::fs::write(wharf.scratch().join("go"), "").unwrap();
+    let waited = call("terminal_wait", &["timeout=600"]);
+    assert_eq!(waited["structuredContent"]["content"], "over", "{waited}");
+    assert_eq!(waited["structuredContent"]["exit_code"], 0);
+    // In a call it would have been said that none waits so long.
+    assert!(!waited.to_string().contains("capped"), "{waited}");
+}
