@@ -1,7 +1,5 @@
 //! Waits that outlast a call: tasks, for who takes them.
 
-#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
-
 use super::client::{Answer, Client};
 use crate::harness::{GUARD, Wharf};
 use serde_json::{Value, json};
