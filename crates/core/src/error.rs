@@ -62,6 +62,8 @@ impl CreateError {
             Self::Launch(LaunchError::Silent(error) | LaunchError::Gone(error)) => {
                 limit_or(error, "shim_silent")
             }
+            Self::Launch(LaunchError::Mute { .. }) => "shim_silent",
+            Self::Launch(LaunchError::Version { .. }) => "shim_version",
             Self::Files(error) => limit_or(error, "files"),
         }
     }

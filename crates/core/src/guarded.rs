@@ -59,6 +59,8 @@ impl GuardError {
             Self::Launch(LaunchError::Silent(error) | LaunchError::Gone(error)) => {
                 limit_or(error, "shim_silent")
             }
+            Self::Launch(LaunchError::Mute { .. }) => "shim_silent",
+            Self::Launch(LaunchError::Version { .. }) => "shim_version",
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::guard;
 use crate::hold::{Handover, Place, hold};
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::spawn::{Stage, StartError};
 use crate::tree::cgroup::Cgroup;
 use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
@@ -27,7 +27,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -69,6 +69,30 @@ pub enum LaunchError {
     /// The shim was started and did not answer.
     #[error("the shim did not answer: {0}")]
     Silent(io::Error),
+    /// The shim is not of this program's version.
+    #[error(
+        "the shim {path} is of another version: it knows plans of version {theirs}, and this program sends version {ours}; \
+         install wharf and wharf-shim of the same version, and start this program again if it was running meanwhile"
+    )]
+    Version {
+        /// Where it is.
+        path: String,
+        /// What it knows.
+        theirs: u8,
+        /// What it was sent.
+        ours: u8,
+    },
+    /// The shim ended without a word. Those of early versions do if they are sent what they do not know.
+    #[error(
+        "the shim {path} ended without an answer; it may be broken, or of an earlier version than this program, which sends \
+         plans of version {ours}: install wharf and wharf-shim of the same version"
+    )]
+    Mute {
+        /// Where it is.
+        path: String,
+        /// What it was sent.
+        ours: u8,
+    },
     /// The command could not be started.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -82,10 +106,31 @@ pub enum LaunchError {
     },
 }
 
+impl LaunchError {
+    /// What it means when the shim at that path was started for this plan and for nothing before.
+    #[must_use]
+    pub fn of_new(self, path: &Path) -> Self {
+        let (path, ours) = (path.display().to_string(), plan::VERSION);
+        match self {
+            Self::Gone(_) => Self::Mute { path, ours },
+            // Reset if it has not even read the plan.
+            Self::Silent(error)
+                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) =>
+            {
+                Self::Mute { path, ours }
+            }
+            Self::Version { theirs, ours, .. } => Self::Version { path, theirs, ours },
+            other => other,
+        }
+    }
+}
+
 /// A holder that waits for its plan.
 #[derive(Debug)]
 pub struct Idle {
     socket: UnixStream,
+    /// Its program.
+    path: PathBuf,
 }
 
 /// A command that runs, and the connection that owns it.
@@ -112,6 +157,7 @@ pub enum Afterwards {
 #[derive(Debug)]
 pub struct Returning {
     socket: UnixStream,
+    path: PathBuf,
 }
 
 /// Where a shim is that was asked to come back.
@@ -131,7 +177,7 @@ impl Returning {
     pub fn look(self) -> Whereabouts {
         let mut said = [0];
         match rustix::net::recv(&self.socket, &mut said, RecvFlags::DONTWAIT) {
-            Ok((_, 1)) if said[0] == BACK => Whereabouts::Back(Idle { socket: self.socket }),
+            Ok((_, 1)) if said[0] == BACK => Whereabouts::Back(Idle { socket: self.socket, path: self.path }),
             Err(Errno::AGAIN | Errno::INTR) => Whereabouts::Away(self),
             Ok(_) | Err(_) => Whereabouts::Gone,
         }
@@ -151,7 +197,7 @@ pub fn shim(path: &Path, cgroup_parent: Option<&Path>) -> io::Result<(Command, I
     // An empty environment: what the program that starts shims has in its own is nobody's business here.
     command.env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
     command.args(cgroup_parent);
-    Ok((command, Idle { socket: ours }))
+    Ok((command, Idle { socket: ours, path: path.to_owned() }))
 }
 
 /// A command that starts a guard, which starts `program` with these arguments, and the starter's hold on it.
@@ -234,10 +280,13 @@ impl Idle {
             Afterwards::Leave => None,
             Afterwards::Return => Some(pair().map_err(LaunchError::Gone)?),
         };
-        let (returning, theirs) = next.map(|(ours, theirs)| (Returning { socket: ours }, theirs)).unzip();
+        let path = self.path;
+        let back = |(socket, theirs)| (Returning { socket, path: path.clone() }, theirs);
+        let (returning, theirs) = next.map(back).unzip();
         send_plan(&mut self.socket, plan, descriptors, theirs.as_ref()).map_err(LaunchError::Gone)?;
         drop(theirs);
-        Ok(Launched { returning, ..await_start(self.socket)? })
+        let started = await_start(self.socket).map_err(|error| error.of_new(&path))?;
+        Ok(Launched { returning, ..started })
     }
 }
 
@@ -287,6 +336,9 @@ fn judge(reply: Reply) -> Result<u32, LaunchError> {
         Reply::NotStarted { stage, errno, .. } => {
             let stage = Stage::from_number(stage).unwrap_or(Stage::Exec);
             Err(StartError { stage, errno }.into())
+        }
+        Reply::OtherVersion { plans } => {
+            Err(LaunchError::Version { path: String::new(), theirs: plans, ours: plan::VERSION })
         }
         other => Err(LaunchError::Silent(io::Error::other(format!("unexpected answer {other:?}")))),
     }
@@ -351,7 +403,14 @@ pub fn receive(mut creator: UnixStream) -> io::Result<Option<Received>> {
         }
         deframer.push(&bytes[..n]);
         if let Some(body) = deframer.next_frame().map_err(io::Error::other)? {
-            let plan = Plan::decode(body).map_err(io::Error::other)?;
+            let plan = match Plan::decode(body) {
+                Ok(plan) => plan,
+                Err(error) => {
+                    let answer = Reply::OtherVersion { plans: plan::VERSION };
+                    creator.write_all(&frame(&answer.encode(0)))?;
+                    return Err(io::Error::other(error));
+                }
+            };
             return unpack(plan, fds, creator).map(Some);
         }
     }

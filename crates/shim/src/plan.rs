@@ -163,9 +163,9 @@ impl OnOwnerExit {
     }
 }
 
-/// First byte of an encoded plan. A shim is started by the very version that sends it the plan, so the number
-/// guards against one case only: the binary was replaced between finding and starting it.
-const VERSION: u8 = 3;
+/// First byte of an encoded plan. A shim is installed with the program that sends it the plan; the number guards against
+/// one that was left from another installation, or replaced while that program runs. It answers what it knows.
+pub const VERSION: u8 = 3;
 
 impl Plan {
     /// The plan as bytes for the launch socket.

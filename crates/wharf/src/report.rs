@@ -120,7 +120,9 @@ impl From<CreateError> for Failure {
             "disk_full" => {
                 (exit_code::FAILED, Some("`wharf rm --ended` gives back what ended terminals use"))
             }
-            "no_shim" => (exit_code::FAILED, Some("`wharf doctor` shows which shim is used")),
+            "no_shim" | "shim_silent" | "shim_version" => {
+                (exit_code::FAILED, Some("`wharf doctor` shows which shim is used"))
+            }
             "sandbox" => (
                 exit_code::FAILED,
                 Some(
@@ -149,7 +151,9 @@ impl From<GuardError> for Failure {
                 (exit_code::NOT_FOUND, Some("is it installed, and in PATH for whoever starts wharf?"))
             }
             "not_executable" => (exit_code::NOT_EXECUTABLE, None),
-            "no_shim" => (exit_code::FAILED, Some("`wharf doctor` shows which shim is used")),
+            "no_shim" | "shim_silent" | "shim_version" => {
+                (exit_code::FAILED, Some("`wharf doctor` shows which shim is used"))
+            }
             _ => (exit_code::FAILED, None),
         };
         Self { word, code, ..Self::new(error.to_string()) }.maybe_hint(hint)

@@ -50,7 +50,10 @@ impl Store {
             None => launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?,
             Some((shim, idle)) => match idle.hold(&plan, &descriptors, afterwards) {
                 // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
-                Err(LaunchError::Gone(_)) => self.start_shim(shim)?.hold(&plan, &descriptors, afterwards)?,
+                Err(LaunchError::Gone(_)) => {
+                    let idle = self.start_shim(shim)?;
+                    idle.hold(&plan, &descriptors, afterwards).map_err(|error| error.of_new(shim))?
+                }
                 held => held?,
             },
         };

@@ -1,10 +1,15 @@
 //! Embedding: the same promises on a thread, beside a program that has children and signals of its own.
 
 use rustix::process::{Pid, Signal, kill_process};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wharf_core::{Holder, Lost, Outcome, Step, Terminal, TerminalId, unrestricted};
 use wharf_shim::journal::record::Record;
+use wharf_shim::wire::frame::frame;
+use wharf_shim::wire::message::Reply;
 use wharf_testing::front_end::{FrontEnd, deaf_to_children, misbehave, without_cgroups};
 use wharf_testing::leak::MARK;
 use wharf_testing::{Place, all_of, guarded, program, until};
@@ -27,6 +32,41 @@ async fn a_shim_that_is_no_shim_is_a_clear_error() {
     let place = Place::with(Holder::Process("/bin/true".into()));
     assert_eq!(place.refused(place.line("true")).await, "shim_silent");
     place.check_to_the_last_descriptor().await;
+}
+
+/// A program that stands where a shim should be.
+fn impostor(dir: &Path, name: &str, lines: &str) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[tokio::test]
+async fn a_shim_of_another_version_is_named_and_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let answer = frame(&Reply::OtherVersion { plans: 200 }.encode(0));
+    let answer: String = answer.iter().map(|byte| format!("\\{byte:03o}")).collect();
+    // Its standard input is the socket: it waits for the plan, answers, and stays until that was heard.
+    let newer = format!("head -c 1 >/dev/null; printf '{answer}' >&0; cat >/dev/null");
+    let ours = format!("version {}", wharf_shim::plan::VERSION);
+    for (name, lines, code, said) in [
+        ("newer", newer.as_str(), "shim_version", "knows plans of version 200"),
+        ("silent", "head -c 1 >/dev/null", "shim_silent", "ended without an answer"),
+        ("gone", "exit 0", "shim_silent", "ended without an answer"),
+    ] {
+        let path = impostor(dir.path(), name, lines);
+        let place = Place::with(Holder::Process(path.clone()));
+        let grant = unrestricted(place.line("true")).unwrap();
+        let error = guarded(place.store.create(grant)).await.unwrap_err();
+        let text = error.to_string();
+        assert_eq!(error.code(), code, "{name}: {text}");
+        for said in [said, &ours, path.to_str().unwrap(), "install wharf and wharf-shim of the same version"]
+        {
+            assert!(text.contains(said), "{name}: {said}: {text}");
+        }
+        place.check_to_the_last_descriptor().await;
+    }
 }
 
 #[tokio::test]

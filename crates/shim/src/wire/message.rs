@@ -97,6 +97,11 @@ pub enum Reply {
     Refused(Refusal),
     /// To `Foreground`.
     Foreground(Foreground),
+    /// To a plan that is not understood. It must be readable by every version there will be.
+    OtherVersion {
+        /// The version of plans that would be.
+        plans: u8,
+    },
 }
 
 /// How a terminal stands, as its shim sees it.
@@ -228,6 +233,7 @@ impl Reply {
             Self::Done => w.u8(5),
             Self::Refused(why) => why.write(w.u8(6)),
             Self::Foreground(seen) => seen.write(w.u8(7)),
+            Self::OtherVersion { plans } => w.u8(8).u8(*plans),
         };
         w.into_bytes()
     }
@@ -249,6 +255,7 @@ impl Reply {
             5 => Self::Done,
             6 => Self::Refused(Refusal::read(&mut r)?),
             7 => Self::Foreground(Foreground::read(&mut r)?),
+            8 => Self::OtherVersion { plans: r.u8()? },
             _ => return Err(DecodeError::Unknown),
         };
         r.done()?;
@@ -365,6 +372,7 @@ mod tests {
             Reply::Refused(Refusal::System(28)),
             Reply::Refused(Refusal::LineTooLong),
             Reply::Foreground(foreground),
+            Reply::OtherVersion { plans: 200 },
         ];
         for reply in replies {
             assert_eq!(Reply::decode(&reply.encode(9)), Ok((9, reply)));
