@@ -174,8 +174,9 @@ Examples:
   wharf logs --tail 20 4k2p
   wharf logs --from 1048576 4k2p > rest.log
 
-To a pipe or a file the bytes go as they are. On a terminal only text and colours are shown, \
-because output may contain sequences that do things to it; --raw shows everything.";
+To a pipe or a file the bytes go as they are, but for the marks that wharf itself keeps in a shell's \
+output: they hold its secret. On a terminal only text and colours are shown, because output may \
+contain sequences that do things to it; --raw shows everything.";
 
 /// Show what a terminal printed
 #[derive(Debug, Args)]

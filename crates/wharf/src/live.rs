@@ -5,6 +5,7 @@ use crate::modes::Modes;
 use crate::output;
 use crate::report::{self, Failure};
 use crate::show;
+use crate::unmarked::Unmarked;
 use wharf_core::{Reader, Step};
 
 /// Read at once, if that much is there. Asking costs as much as copying some hundred KiB, and a reader that is slower
@@ -29,6 +30,8 @@ pub(crate) enum Through<'a> {
     Raw,
     /// Only what is harmless passes.
     Harmless(Harmless),
+    /// All pass but a shell's own marks.
+    Unmarked(Unmarked),
     /// All pass, and what they switch on is remembered.
     Watched(&'a mut Modes),
 }
@@ -55,6 +58,12 @@ pub(crate) async fn follow(
         let bytes = match &mut through {
             Through::Raw => chunk.bytes,
             Through::Harmless(filter) => filter.pass(&chunk.bytes),
+            Through::Unmarked(filter) => {
+                if chunk.gap > 0 {
+                    filter.forget();
+                }
+                filter.pass(&chunk.bytes)
+            }
             Through::Watched(modes) => {
                 modes.feed(&chunk.bytes);
                 chunk.bytes
@@ -63,8 +72,10 @@ pub(crate) async fn follow(
         output::write(bytes).await?;
         reader.taken();
     }
-    if let Through::Harmless(filter) = &mut through {
-        output::write(filter.finish().to_vec()).await?;
+    match &mut through {
+        Through::Harmless(filter) => output::write(filter.finish().to_vec()).await?,
+        Through::Unmarked(filter) => output::write(filter.finish()).await?,
+        Through::Raw | Through::Watched(_) => {}
     }
     if dropped > 0 && until == Until::Ended {
         report::say(&format!(

@@ -25,6 +25,7 @@ mod report;
 mod request;
 mod show;
 mod temporary;
+mod unmarked;
 mod utc;
 mod verb;
 mod which;

@@ -6,6 +6,7 @@ use crate::harmless::Harmless;
 use crate::live::{self, Through, Until};
 use crate::place::Place;
 use crate::report::{self, Failure};
+use crate::unmarked::{BEFORE, Unmarked};
 use crate::{show, which};
 use std::io::IsTerminal;
 use wharf_core::{Outcome, Phase, ReadError, Terminal};
@@ -20,7 +21,7 @@ pub(crate) async fn run(args: &Logs, place: &Place) -> Result<Code, Failure> {
         (None, None) => 0,
     };
     let until = if args.follow { Until::Closed } else { Until::Here(end) };
-    let through = if args.raw { Through::Raw } else { suited() };
+    let through = if args.raw { Through::Raw } else { unmarked(&terminal, from)? };
     live::follow(terminal.reader(from), until, through).await?;
     match terminal.look()?.phase {
         // Without a word it would look as if this were all there was to come.
@@ -30,6 +31,20 @@ pub(crate) async fn run(args: &Logs, place: &Place) -> Result<Code, Failure> {
         }
         _ => Ok(exit_code::DONE),
     }
+}
+
+/// As suited; and wherever a shell's output goes, its secret does not.
+fn unmarked(terminal: &Terminal, from: u64) -> Result<Through<'static>, ReadError> {
+    let shell = terminal.meta().integration.as_ref().filter(|shell| !shell.nonce.is_empty());
+    let (Through::Raw, Some(shell)) = (suited(), shell) else { return Ok(suited()) };
+    let mut filter = Unmarked::new(&shell.nonce);
+    let before = from.saturating_sub(BEFORE);
+    let past = terminal.read(before, usize::try_from(from - before).unwrap_or_default())?;
+    // What is no longer kept has no end that could be told from what is wanted.
+    if past.at <= from {
+        filter.skip(&past.bytes);
+    }
+    Ok(Through::Unmarked(filter))
 }
 
 /// A terminal is shown nothing that could do something to it; a file or a pipe gets every byte.

@@ -332,3 +332,30 @@ fn what_cannot_be_is_said() {
     }
     assert!(wharf.ids().is_empty());
 }
+
+#[test]
+fn logs_give_a_shells_secret_only_to_whoever_asks_for_everything() {
+    let wharf = Wharf::new();
+    let agent = Agent::new(&wharf, "default", "one");
+    agent.run("printf 'a\\033]6973;forged;A\\007b\\n'; echo hello").unwrap();
+    let secret = &agent.shell.meta().nonce;
+    let id = agent.terminal().id().to_string();
+    let raw = wharf.ok(["logs", "--raw", &id]);
+    let logs = wharf.ok(["logs", &id]);
+    assert!(raw.contains(secret.as_str()), "{raw:?}");
+    assert!(logs.contains("hello") && !logs.contains(secret.as_str()), "{logs:?}");
+    // What only looks like a mark is output.
+    assert!(
+        logs.contains("a\u{1b}]6973;forged;A\u{7}b") && logs.matches("\u{1b}]6973").count() == 1,
+        "{logs:?}"
+    );
+    // Offsets are those of the journal, also from the middle of a mark on.
+    let hello = raw.rfind("hello").unwrap();
+    assert!(wharf.ok(["logs", "--from", &hello.to_string(), &id]).starts_with("hello"));
+    let at = raw.rfind(secret.as_str()).unwrap();
+    for from in [at - 3, at, at + 1, at + secret.len() - 4, at + secret.len()] {
+        let rest = wharf.ok(["logs", "--from", &from.to_string(), &id]);
+        let tail = &secret[secret.len() - 4..];
+        assert!(!rest.contains(tail) && !rest.contains("]6973"), "from {from}: {rest:?}");
+    }
+}
