@@ -28,6 +28,8 @@ pub struct Grant {
     pub(crate) names: Vec<OsString>,
     pub(crate) cwd: OwnedFd,
     pub(crate) facts: Facts,
+    /// What the policy says of the sandbox, one thing each.
+    pub(crate) terms: Vec<String>,
     /// The sandbox; none for `open`.
     pub(crate) confine: Option<Confine>,
 }
@@ -119,6 +121,7 @@ pub(crate) fn prepare(spec: Spec, cwd: OwnedFd, env: Vec<(OsString, OsString)>) 
         env: environment(&env)?,
         names: env.into_iter().map(|(name, _)| name).collect(),
         facts: Facts::default(),
+        terms: Vec::new(),
         confine: None,
         cwd,
         spec,

@@ -177,10 +177,17 @@ impl Law {
         }
     }
 
-    /// The sandbox that a shell of an agent gets in a project today.
-    pub(crate) fn sandbox_in(&self, project: &Path) -> Result<String, Denial> {
+    /// The sandbox that a shell of an agent gets in a project today, and what the policy says of it.
+    pub(crate) fn sandbox_in(&self, project: &Path) -> Result<(String, Vec<String>), Denial> {
         let policy = self.project(project)?;
-        Ok(self.sandbox.clone().unwrap_or_else(|| policy.sandbox().to_owned()))
+        let name = self.sandbox.clone().unwrap_or_else(|| policy.sandbox().to_owned());
+        let terms = policy.terms(&name);
+        Ok((name, terms))
+    }
+
+    /// Whether a command in a project could be asked about or denied today.
+    pub(crate) fn restricts(&self, project: &Path) -> bool {
+        self.project(project).map_or(true, |policy| policy.restricts())
     }
 
     /// As [`Law::in_project`], without a copy where the project says nothing.

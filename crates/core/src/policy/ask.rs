@@ -7,9 +7,9 @@ use super::visible::{Newline, visible};
 use crate::grant::Grant;
 use crate::spec::{Command, Spec};
 use serde::{Serialize, Serializer};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -113,6 +113,24 @@ impl Serialize for Shown {
     }
 }
 
+/// The values of the variables that a request sets. They are compared and never shown or printed: they may be secrets.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Values(BTreeMap<OsString, OsString>);
+
+impl Values {
+    /// Of several for one name the last counts, as it does for the command.
+    #[must_use]
+    pub fn of(env: &[(OsString, OsString)]) -> Self {
+        Self(env.iter().cloned().collect())
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values", self.0.len())
+    }
+}
+
 /// Whether somebody lets a command run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
@@ -126,6 +144,8 @@ pub struct Question {
     pub root: PathBuf,
     /// The names of the variables that the request itself sets.
     pub env_names: Vec<String>,
+    /// Their values.
+    pub env_values: Values,
     /// Why it is asked, a sentence each.
     pub why: Vec<String>,
     /// The sandbox it would run in.
@@ -160,6 +180,7 @@ impl Question {
             cwd: spec.cwd.clone(),
             root: root.into(),
             env_names: spec.env.iter().map(name).collect(),
+            env_values: Values::of(&spec.env),
             why: Vec::new(),
             sandbox: grant.facts().sandbox.clone(),
             origin: spec.origin.clone(),
@@ -215,7 +236,7 @@ impl Question {
 pub enum Answer {
     /// This time.
     Once,
-    /// This time, and whenever exactly the same is asked again.
+    /// This time, and whenever exactly the same is asked again, with the same values of variables.
     Always,
     /// No.
     No,
@@ -240,13 +261,14 @@ pub struct Approvals {
     known: VecDeque<Approved>,
 }
 
-/// All that was shown of it and decides what happens. All of it must be the same.
+/// All that was shown of it and decides what happens, and what the variables were. All of it must be the same.
 #[derive(Debug, PartialEq, Eq)]
 struct Approved {
     command: Shown,
     program: PathBuf,
     root: PathBuf,
     env_names: Vec<String>,
+    env_values: Values,
     sandbox: String,
 }
 
@@ -260,6 +282,7 @@ impl Approved {
             program: question.program.clone(),
             root: question.root.clone(),
             env_names,
+            env_values: question.env_values.clone(),
             sandbox: question.sandbox.clone(),
         }
     }

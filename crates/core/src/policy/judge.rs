@@ -213,27 +213,31 @@ impl Policy {
         let considered = self.consider(at.whose, &|rules| judge_both_names(rules, &grant));
         let Considered { decision, findings, notes } = considered;
         grant.facts = self.facts(&findings, &sandbox);
+        grant.terms = self.terms(&sandbox);
         Looked { decision, findings, notes, sandbox, grant: Some((grant, root)) }
     }
 
     /// What all rules say of one thing, the strictest first.
     pub(super) fn consider(&self, whose: Whose, judge: &dyn Fn(&Rules) -> Matches) -> Considered {
-        let (mut findings, mut notes, mut unreadable) = (Vec::new(), Vec::new(), false);
+        let (mut findings, mut notes, mut doubt) = (Vec::new(), Vec::new(), None);
         let mut decision = None;
         if whose == Whose::Agent {
             for rules in &self.rules {
                 let matches = judge(rules);
                 decision = decision.max(matches.decision);
-                unreadable |= (matches.unreadable || matches.unknown) && rules.restrict();
+                if (matches.unreadable || matches.unknown) && rules.restrict() {
+                    doubt = doubt.or(Some(matches.doubts.into_iter().next().unwrap_or_default()));
+                }
                 findings.extend(matches.found.into_iter().map(Finding::from_rule));
                 notes.extend(matches.notes);
             }
         }
         let mut decision = decision.unwrap_or(self.default_for(whose));
-        if unreadable && decision < Decision::Ask {
+        if let Some(doubt) = doubt.filter(|_| decision < Decision::Ask) {
             decision = Decision::Ask;
-            let reason =
-                "what it runs cannot be known beforehand, and there are rules that it could break".to_owned();
+            let reason = format!(
+                "what it runs cannot be known beforehand, and there are rules that it could break: {doubt}"
+            );
             findings.push(Finding { decision, rule: None, reason });
         }
         if decision > Decision::Allow && findings.iter().all(|finding| finding.decision < decision) {

@@ -4,7 +4,7 @@
 //! are the rules, so nothing here looks at the file system: a line is given to a warm shell within a millisecond.
 
 use super::Policy;
-use super::ask::{Question, Shown};
+use super::ask::{Question, Shown, Values};
 use super::judge::Whose;
 use super::rules::{Decision, Subject};
 use super::verdict::{Denial, Facts};
@@ -71,6 +71,7 @@ impl Line<'_> {
             cwd: self.cwd.to_owned(),
             root: self.root.to_owned(),
             env_names: Vec::new(),
+            env_values: Values::default(),
             why,
             sandbox: self.sandbox.to_owned(),
             origin: self.origin.to_owned(),
@@ -121,5 +122,42 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+    /// What a shell would remember, and ordinary work that looks like it.
+    const REMEMBERED: [&str; 11] = [
+        "hash -p /bin/rm ls",
+        "BASH_ALIASES[ls]=rm",
+        "alias ll='ls -l'",
+        "PROMPT_COMMAND='git push'",
+        "PS1='$(x)'",
+        "trap 'x' DEBUG",
+        "source venv/bin/activate",
+        ". ./x",
+        "x=1",
+        "export FOO=bar",
+        "f() { ls; }",
+    ];
+
+    #[test]
+    fn without_rules_nothing_is_asked_about() {
+        for line in REMEMBERED {
+            for policy in [crate::policy::INIT, "version = 1\n"] {
+                assert!(matches!(ruled(policy, line), Ruled::Allow(_)), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn with_rules_what_changes_later_lines_is_asked_about_and_says_why() {
+        let text = "version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = [\"git\", \"push\", \"…\"]\n";
+        let said = REMEMBERED.map(|line| match ruled(text, line) {
+            Ruled::Allow(_) => 'a',
+            Ruled::Ask(question, _) => {
+                assert!(question.why[0].contains("later lines"), "{line}: {:?}", question.why);
+                '?'
+            }
+            Ruled::Deny(_) => 'd',
+        });
+        assert_eq!(String::from_iter(said), "??ad?a??aaa");
     }
 }

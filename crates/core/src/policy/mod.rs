@@ -29,7 +29,7 @@ mod text;
 mod verdict;
 mod visible;
 
-pub use ask::{Answer, Approvals, Asker, Asking, Question, Shown, TooLong};
+pub use ask::{Answer, Approvals, Asker, Asking, Question, Shown, TooLong, Values};
 pub use audit::{Audit, AuditError};
 pub use error::PolicyError;
 pub use judge::{Explanation, Seen, Situation, Whose};
@@ -185,6 +185,21 @@ impl Policy {
     #[must_use]
     pub fn sandbox(&self) -> &str {
         &self.sandbox
+    }
+
+    /// What a sandbox of that name allows here, one thing each, in words that stay the same as long as it does: what is
+    /// kept with a terminal, so that later it can be said whether it would be opened the same way.
+    #[must_use]
+    pub fn terms(&self, sandbox: &str) -> Vec<String> {
+        let Some(terms) = self.profile(sandbox).and_then(|profile| profile.terms) else { return Vec::new() };
+        let roots = self.roots.iter().map(|root| format!("root {}", root.display()));
+        terms.describe().into_iter().chain(roots).collect()
+    }
+
+    /// Whether a command could be asked about or denied.
+    #[must_use]
+    pub fn restricts(&self) -> bool {
+        self.default > Decision::Allow || self.rules.iter().any(Rules::restrict)
     }
 
     /// In words, for people.

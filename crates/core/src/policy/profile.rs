@@ -164,6 +164,42 @@ impl Terms {
         self.roots == Use::Write && self.protect.as_ref().is_none_or(|names| !names.is_empty())
     }
 
+    /// One thing each, for people and to be compared.
+    pub(super) fn describe(&self) -> Vec<String> {
+        let mut all = vec![
+            match self.reads {
+                Reads::Everything => "reads everything",
+                Reads::System => "reads the system",
+            },
+            match self.roots {
+                Use::Write => "writes the roots",
+                Use::Read => "reads the roots",
+            },
+            match self.network {
+                Network::On => "network on",
+                Network::Off => "network off",
+                Network::Loopback => "network loopback",
+            },
+            match self.namespaces {
+                Namespaces::Auto => "namespaces auto",
+                Namespaces::Never => "namespaces never",
+            },
+        ]
+        .into_iter()
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
+        let lists =
+            [("read", &self.read), ("write", &self.write), ("hide", &self.hide), ("show", &self.show)];
+        let lists = lists.into_iter().chain(self.protect.as_ref().map(|names| ("protect", names)));
+        for (word, paths) in lists {
+            all.extend(paths.iter().map(|path| format!("{word} {}", path.display())));
+        }
+        if self.protect.is_none() {
+            all.push("protect the usual".to_owned());
+        }
+        all
+    }
+
     /// What only a mount or network namespace can do is not promised without one.
     fn check(&self, text: &ProfileText, source: Source<'_>) -> Result<(), PolicyError> {
         if self.namespaces == Namespaces::Auto {

@@ -86,6 +86,7 @@ impl Shell {
             let view = core.view();
             Status {
                 state: view.track.state(),
+                kind: view.track.kind().unwrap_or(core.meta.kind),
                 cwd: view.track.cwd().clone(),
                 last: view.track.last().cloned(),
                 seen: view.seen,

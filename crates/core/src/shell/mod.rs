@@ -79,6 +79,8 @@ pub struct ShellMeta {
 pub struct Status {
     /// What it does.
     pub state: State,
+    /// Which shell reads its lines now: not the one it was opened with, once that was replaced (`exec zsh`).
+    pub kind: Kind,
     /// Its working directory, as of the last prompt (or of the kernel, while something runs).
     pub cwd: PathBuf,
     /// The newest command; nothing has run yet if there is none.

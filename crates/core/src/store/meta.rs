@@ -37,6 +37,9 @@ pub struct Meta {
     /// The sandbox it runs in; `open` if it has none.
     #[serde(default = "open")]
     pub sandbox: String,
+    /// What the policy said of that sandbox, one thing each; nothing if it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<String>,
     /// The conversation it was asked for in, if the protocol has such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -79,6 +82,7 @@ impl Meta {
             },
             origin: spec.origin.clone(),
             sandbox: grant.sandbox().to_owned(),
+            terms: grant.terms.clone(),
             session: spec.session.clone(),
             integration: spec.shell.as_ref().map(|shell| shell.meta.clone()),
         }

@@ -11,6 +11,10 @@ fn line(line: &str) -> Shown {
     Shown::Line { shell: "/bin/bash".into(), line: line.into() }
 }
 
+fn values(b: &str) -> Values {
+    Values::of(&[("B".into(), "first".into()), ("A".into(), "1".into()), ("B".into(), b.into())])
+}
+
 fn question(command: Shown) -> Question {
     Question {
         command,
@@ -18,6 +22,7 @@ fn question(command: Shown) -> Question {
         cwd: "/src/project/sub".into(),
         root: "/src/project".into(),
         env_names: vec!["B".into(), "A".into()],
+        env_values: values("safe"),
         why: vec!["pushing cannot be undone".into()],
         sandbox: "workspace".into(),
         origin: "claude".into(),
@@ -97,6 +102,9 @@ fn an_approval_covers_exactly_what_was_shown() {
         Question { env_names: vec!["A".into()], ..approved.clone() },
         Question { env_names: vec!["A".into(), "B".into(), "C".into()], ..approved.clone() },
         Question { sandbox: "open".into(), ..approved.clone() },
+        // The same names, and another value.
+        Question { env_values: values("evil"), ..approved.clone() },
+        Question { env_values: Values::default(), ..approved.clone() },
     ] {
         assert!(!approvals.cover(&other), "{other:?}");
     }
@@ -128,4 +136,10 @@ fn a_command_is_written_as_text_or_exactly() {
     assert_eq!(json(&line("ls")), r#"{"line":"ls","shell":"/bin/bash"}"#);
     let odd = Shown::Argv(vec!["x".into(), OsString::from_vec(vec![0xff, 0x61])]);
     assert_eq!(json(&odd), r#"{"argv":["x",{"hex":"ff61"}]}"#);
+}
+
+#[test]
+fn values_are_in_no_question_and_no_debug_output() {
+    let question = Question { env_values: values("hunter2"), ..question(line("ls")) };
+    assert!(!question.text().unwrap().contains("hunter2") && !format!("{question:?}").contains("hunter2"));
 }

@@ -31,8 +31,10 @@
 //! # What surprises
 //!
 //! Nothing is ever granted by reading a shell string. `sh -c 'cargo test'` is a shell, and only a rule for the shell
-//! allows it. A line that cannot be read to its end, or a command whose name cannot be known, is allowed by no rule.
+//! allows it. A line that cannot be read to its end, or a command whose name cannot be known, is allowed by no rule; nor
+//! is one after which a shell would read later lines otherwise than they are read here (`builtin.rs`, `variable.rs`).
 
+mod builtin;
 mod danger;
 mod line;
 mod pattern;
@@ -40,6 +42,7 @@ mod shape;
 mod shell;
 mod text;
 mod trial;
+mod variable;
 mod walk;
 mod wrapper;
 
@@ -136,8 +139,11 @@ pub struct Matches {
     pub assigns: Vec<String>,
     /// Whether a line could not be read to its end, so that rules may have missed something.
     pub unreadable: bool,
-    /// Whether it runs something whose name cannot be known before it runs, such as `$X` or `eval "$Y"`.
+    /// Whether it runs something whose name cannot be known before it runs, such as `$X` or `eval "$Y"`, or changes what
+    /// later lines mean, as `hash -p` does.
     pub unknown: bool,
+    /// What makes it unreadable or unknown.
+    pub doubts: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -222,8 +228,7 @@ impl Rules {
                     // What it says may still be denied; nothing is allowed on that ground.
                     let mut walk = Walk::new(self);
                     walk.line(line.as_bytes(), Dialect::Posix, 0);
-                    walk.out.unreadable = true;
-                    walk.note(why.to_owned());
+                    walk.unreadable(why.to_owned());
                     matches = merge(matches, walk.out);
                 }
                 matches
@@ -285,6 +290,7 @@ fn merge(mut one: Matches, other: Matches) -> Matches {
     one.found.extend(other.found);
     one.notes.extend(other.notes);
     one.assigns.extend(other.assigns);
+    one.doubts.extend(other.doubts);
     one.unreadable |= other.unreadable;
     one.unknown |= other.unknown;
     if one.unreadable || one.unknown {

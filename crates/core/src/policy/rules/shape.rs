@@ -53,6 +53,13 @@ impl Word {
         self.shape.iter().map_while(|byte| *byte).collect()
     }
 
+    /// Whether it has a subscript that bash would run a command for, where the word names a variable or is a number.
+    pub(super) fn has_live_subscript(&self) -> bool {
+        let open = self.shape.iter().position(|byte| *byte == Some(b'['));
+        let behind = open.map_or(&[][..], |open| &self.shape[open..]);
+        behind.contains(&Some(b'`')) || behind.windows(2).any(|pair| pair == [Some(b'$'), Some(b'(')])
+    }
+
     /// For people: a gap is shown as `…`.
     pub(super) fn show(&self) -> String {
         let mut bytes = Vec::new();

@@ -36,13 +36,20 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn unreadable(&mut self, note: String) {
+    pub(super) fn unreadable(&mut self, note: String) {
         self.out.unreadable = true;
-        self.note(note);
+        self.doubt(note);
     }
 
-    fn unknown(&mut self, note: String) {
+    pub(super) fn unknown(&mut self, note: String) {
         self.out.unknown = true;
+        self.doubt(note);
+    }
+
+    fn doubt(&mut self, note: String) {
+        if self.out.doubts.len() < MAX_LISTED && !self.out.doubts.contains(&note) {
+            self.out.doubts.push(note.clone());
+        }
         self.note(note);
     }
 
@@ -55,7 +62,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn assign(&mut self, name: &[u8]) {
+    pub(super) fn assign(&mut self, name: &[u8]) {
         let name = String::from_utf8_lossy(name).into_owned();
         if !name.is_empty() && !self.out.assigns.contains(&name) {
             self.out.assigns.push(name);
@@ -119,7 +126,7 @@ impl<'r> Walk<'r> {
 
     fn wrapped(&mut self, wrapped: Wrapped, args: &[Word], depth: usize, site: Site, here: Here<'_>) {
         for (_, name) in &wrapped.assigns {
-            self.assign(name);
+            self.set(name, None, depth);
         }
         for inner in wrapped.inner {
             match inner {
@@ -176,46 +183,8 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Commands of the shell itself that run what they are given. False if this is none of them.
-    fn builtin(&mut self, name: &[u8], args: &[Word], depth: usize) -> bool {
-        match name {
-            b"eval" => self.text_of(args, "eval", depth),
-            b"trap" => {
-                let from = usize::from(args.first().and_then(Word::text).as_deref() == Some(b"--"));
-                self.text_of(args.get(from..=from).unwrap_or_default(), "trap", depth);
-            }
-            b"alias" => {
-                for arg in args {
-                    let Some(text) = arg.text() else {
-                        self.unknown(format!("the alias `{}` cannot be known", arg.show()));
-                        continue;
-                    };
-                    if let Some(equals) = text.iter().position(|byte| *byte == b'=') {
-                        self.line(&text[equals + 1..], Dialect::Posix, depth + 1);
-                    }
-                }
-            }
-            b"." | b"source" => self.note(format!("`{}` reads commands from a file", show(args))),
-            b"export" | b"declare" | b"typeset" | b"readonly" | b"local" | b"read" => self.assigned(args),
-            _ => return false,
-        }
-        true
-    }
-
-    fn assigned(&mut self, args: &[Word]) {
-        for arg in args {
-            let start = arg.start();
-            let name = start.split(|byte| b"=+[".contains(byte)).next().unwrap_or_default();
-            if arg.shape.len() > start.len() && name.len() == start.len() {
-                self.unknown(format!("which variable `{}` sets cannot be known", arg.show()));
-            } else if !name.starts_with(b"-") {
-                self.assign(name);
-            }
-        }
-    }
-
     /// Words that are joined and read as a line.
-    fn text_of(&mut self, args: &[Word], what: &str, depth: usize) {
+    pub(super) fn text_of(&mut self, args: &[Word], what: &str, depth: usize) {
         let texts: Option<Vec<Vec<u8>>> = args.iter().map(Word::text).collect();
         match texts {
             Some(texts) => self.line(&texts.join(&b' '), Dialect::Posix, depth + 1),
@@ -230,7 +199,7 @@ impl<'r> Walk<'r> {
         }
         let parsed = parse(line, dialect);
         for Command { assigns, words, redirects } in &parsed.commands {
-            assigns.iter().for_each(|name| self.assign(name));
+            assigns.iter().for_each(|assign| self.set(&assign.name, assign.value.as_deref(), depth));
             let here = redirects.iter().rev().find_map(|redirect| match redirect {
                 Redirect::Here(body) => parsed.bodies.get(*body),
                 Redirect::File(_) => None,
@@ -238,7 +207,7 @@ impl<'r> Walk<'r> {
             self.command(words, depth, Site::Line, here);
         }
         if parsed.runs_values {
-            self.unknown("an expansion runs a variable's value (`@P`)".to_owned());
+            self.unknown("an expansion or a subscript runs a text as a command".to_owned());
         }
         if let Some(trouble) = parsed.trouble {
             self.unreadable(format!("the line cannot be read: {trouble}"));

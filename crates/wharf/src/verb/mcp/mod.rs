@@ -25,6 +25,7 @@ mod task;
 mod teach;
 mod told;
 mod tool;
+mod typing;
 mod words;
 
 use crate::cli::Mcp;

@@ -2,7 +2,8 @@
 //! anything happens.
 //!
 //! To open a shell runs nothing that an agent wrote, so it is never asked about, only denied; lines are asked about. What
-//! is typed into a program that runs is not judged: no rule can know what it means there. The sandbox is the boundary.
+//! is typed into a program that runs is not judged, unless a shell would read it (see `typing`): no rule can know what it
+//! means elsewhere. The sandbox is the boundary.
 
 use super::ask::{Asked, Client};
 use super::desk::Desk;
@@ -37,6 +38,18 @@ pub(super) struct Given<'a> {
     pub(super) cwd: &'a Path,
     pub(super) sandbox: &'a str,
     pub(super) terminal: Option<&'a TerminalId>,
+    pub(super) manner: Manner,
+}
+
+/// How a shell comes to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// It is given it as a command.
+    Run,
+    /// It reads it from its terminal.
+    Typed,
+    /// The same, and it may be a password: it is not written down.
+    Hidden,
 }
 
 /// Decides.
@@ -69,20 +82,35 @@ impl Permit {
 
     /// The sandbox of shells today.
     pub(super) fn sandbox(&self, project: &Path) -> Result<String, Refusal> {
+        self.today(project).map(|(name, _)| name)
+    }
+
+    fn today(&self, project: &Path) -> Result<(String, Vec<String>), Refusal> {
         self.law.sandbox_in(project).map_err(|denial| denied(&denial, "no terminal can be opened here"))
+    }
+
+    /// Whether a line could be asked about or denied.
+    pub(super) fn restricts(&self, desk: &Desk) -> bool {
+        self.law.restricts(&desk.project)
     }
 
     /// A shell that was opened under other terms than today's is not used.
     pub(super) fn still_fits(&self, desk: &Desk, name: &str, shell: &Shell) -> Result<(), Refusal> {
-        let (now, then) = (self.sandbox(&desk.project)?, &shell.terminal().meta().sandbox);
-        if *then == now {
-            return Ok(());
-        }
+        let (now, terms) = self.today(&desk.project)?;
+        let meta = shell.terminal().meta();
+        let then = &meta.sandbox;
+        let difference = match difference(&meta.terms, &terms) {
+            _ if *then != now => format!("the sandbox `{then}`, and today's is `{now}`"),
+            // Nothing was kept of it by earlier versions.
+            None => return Ok(()),
+            Some(_) if meta.terms.is_empty() => return Ok(()),
+            Some(difference) => format!("the sandbox `{then}` when that was another: {difference}"),
+        };
         Err(Refusal::new(
             "other_sandbox",
             format!(
-                "Not used: terminal {name:?} was opened in the sandbox `{then}`, and today's is `{now}`. Use another \
-                 terminal_id, or terminal_close {{\"terminal_id\":{name:?}}} first, which ends what runs in it."
+                "Not used: terminal {name:?} was opened in {difference}. Use another terminal_id, or \
+                 terminal_close {{\"terminal_id\":{name:?}}} first, which ends what runs in it."
             ),
         ))
     }
@@ -208,10 +236,15 @@ impl Permit {
             session: Some(seat.name()),
         });
         match judged {
+            Ruled::Allow(_) if given.manner == Manner::Hidden => Ok(()),
             Ruled::Allow(facts) => Ok(record(desk, case(Ruling::Allowed, facts))?),
             Ruled::Deny(denial) => {
                 let _ = record(desk, case(Ruling::Denied, denial.facts.clone()));
-                Err(denied(&denial, "the command was not run").into())
+                let what = match given.manner {
+                    Manner::Run => "the command was not run",
+                    Manner::Typed | Manner::Hidden => "it was not typed, since a shell could read and run it",
+                };
+                Err(denied(&denial, what).into())
             }
             Ruled::Ask(question, facts) => match self.put(client, &question).await {
                 Ok(ruling) => Ok(record(desk, case(ruling, facts))?),
@@ -249,6 +282,20 @@ impl Permit {
             Ok(_) => Err(no(Ruling::RefusedByUser, "the person said no")),
             Err(ask) => Err((None, Stop::Ask(ask))),
         }
+    }
+}
+
+/// What is said of a sandbox now and was not then, or the other way round.
+fn difference(then: &[String], now: &[String]) -> Option<String> {
+    let less = |these: &[String], those: &[String]| {
+        these.iter().filter(|term| !those.contains(term)).cloned().collect::<Vec<_>>().join(", ")
+    };
+    let (gone, new) = (less(then, now), less(now, then));
+    match (gone.is_empty(), new.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("it had `{gone}`, and today's has not")),
+        (true, false) => Some(format!("today's has `{new}`, and it has not")),
+        (false, false) => Some(format!("it had `{gone}`, and today's has `{new}`")),
     }
 }
 

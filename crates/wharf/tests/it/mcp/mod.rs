@@ -9,3 +9,4 @@ mod rule;
 mod scenario;
 mod seat;
 mod task;
+mod typing;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wharf_testing::leak;
 
 /// A place where touching is asked about and `rm` is denied.
-fn ruled() -> Wharf {
+pub(super) fn ruled() -> Wharf {
     let wharf = Wharf::new();
     wharf.set_policy(&format!(
         "version = 1\n[env]\npass = [\"{}\"]\n\
@@ -157,4 +157,55 @@ fn a_terminal_of_another_sandbox_is_not_used() {
     client.initialize();
     let refused = client.run("echo $x");
     assert!(refused.is_error && refused.text.contains("sandbox `open`"), "{refused:?}");
+}
+
+#[test]
+fn a_terminal_whose_sandbox_has_been_changed_is_not_used_and_the_change_is_named() {
+    let wharf = Wharf::new();
+    let policy = |more: &str| {
+        wharf.set_policy(&format!(
+            "version = 1\nsandbox = \"mine\"\n[env]\npass = [\"{}\"]\n[profile.mine]\nbase = \"workspace\"\n{more}",
+            leak::MARK
+        ));
+    };
+    let run = |command: &str| {
+        let mut client = Client::start(&wharf, &[]);
+        client.initialize();
+        let ran = client.run(command);
+        assert_eq!(client.leave().code, Some(0));
+        ran
+    };
+    policy("write = [\"/var/tmp\"]\n");
+    assert_eq!(run("x=1; echo $x").content(), "1");
+    assert_eq!(run("echo $x").content(), "1");
+    policy("network = \"off\"\n");
+    let refused = run("echo $x");
+    assert!(refused.is_error && refused.get("error") == "other_sandbox", "{refused:?}");
+    for said in ["it had `network on, write /var/tmp`", "today's has `network off`", "terminal_close"] {
+        assert!(refused.text.contains(said), "{said}: {}", refused.text);
+    }
+    policy("write = [\"/var/tmp\"]\n");
+    assert_eq!(run("echo $x").content(), "1");
+}
+
+#[test]
+fn lines_are_read_as_the_shell_of_now_reads_them() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &["--shell", "bash"]);
+    client.initialize();
+    client.run("echo kept > file");
+    // bash ends the quotation at the last quote; a smaller shell at the one before, and runs what follows.
+    let line = "echo $'a\\' ; rm file #'";
+    let project = wharf.scratch().join(".wharf");
+    std::fs::create_dir_all(&project).unwrap();
+    let rule = "version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\", \"…\"]\n";
+    std::fs::write(project.join("policy.toml"), rule).unwrap();
+    assert_eq!(client.run(line).content(), "a' ; rm file #");
+    std::fs::remove_file(project.join("policy.toml")).unwrap();
+    let replaced = client.run("exec sh");
+    assert_eq!(replaced.get("status"), "completed", "{replaced:?}");
+    std::fs::write(project.join("policy.toml"), rule).unwrap();
+    let refused = client.run(line);
+    assert!(refused.is_error, "{refused:?}");
+    assert_eq!(client.run("cat file").content(), "kept");
 }

@@ -2,7 +2,7 @@
 
 use super::cursor::{Parser, Stop, ends_word};
 use super::word::Builder;
-use super::{Command, Dialect, LineError};
+use super::{Assign, Command, Dialect, LineError};
 
 impl Parser<'_, '_> {
     /// What begins with the reserved word that stands here.
@@ -68,7 +68,7 @@ impl Parser<'_, '_> {
             self.arithmetic(&mut Builder::default())?;
         } else {
             let name = self.word()?.0;
-            self.push(Command { assigns: vec![name.start()], ..Command::default() })?;
+            self.push(Command { assigns: vec![Assign::unknown(name.start())], ..Command::default() })?;
             self.gap()?;
             if self.is_in() {
                 self.bump_all(2)?;
@@ -172,7 +172,10 @@ impl Parser<'_, '_> {
                 (Some(b']'), Some(b']')) if self.ahead(2).is_none_or(ends_word) => return self.bump_all(2),
                 (Some(b'<' | b'>'), Some(b'(')) => drop(self.word()?),
                 (Some(byte), _) if ends_word(byte) => self.bump()?,
-                _ => drop(self.word()?),
+                _ => {
+                    let word = self.word()?.0;
+                    self.out.runs_values |= word.has_live_subscript();
+                }
             }
         }
     }

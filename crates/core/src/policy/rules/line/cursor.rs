@@ -4,7 +4,7 @@
 //! comments and the bodies of here-documents looks at bytes through [`Parser::ahead`], which does not see them.
 
 use super::here::Pending;
-use super::{Command, Dialect, LineError, MAX_DEPTH, MAX_LINE, MAX_PARTS, Redirect};
+use super::{Assign, Command, Dialect, LineError, MAX_DEPTH, MAX_LINE, MAX_PARTS, Redirect};
 use crate::policy::rules::shape::Word;
 
 /// What all parsers of one line fill: those of substitutions and here-documents have texts of their own.
@@ -70,6 +70,13 @@ const RESERVED: [&[u8]; 20] = [
 
 /// The longest number or name of a descriptor that is looked for before an arrow.
 const LONGEST: usize = 100;
+
+/// Whether a shell takes the word for its grammar. Those behind the first line are others' than bash's.
+pub(in crate::policy::rules) fn is_reserved(word: &[u8]) -> bool {
+    let more: [&[u8]; 9] =
+        [b"in", b"]]", b"((", b"))", b"repeat", b"foreach", b"end", b"nocorrect", b"always"];
+    RESERVED.contains(&word) || more.contains(&word)
+}
 
 pub(super) fn ends_word(byte: u8) -> bool {
     b" \t\n;&|<>()".contains(&byte)
@@ -263,7 +270,9 @@ impl<'s, 'o> Parser<'s, 'o> {
                 Some(_) => {
                     let (word, assign) = self.word()?;
                     match assign {
-                        Some(name) if command.words.is_empty() => command.assigns.push(name),
+                        Some(name) if command.words.is_empty() => {
+                            command.assigns.push(Assign::written(name, &word));
+                        }
                         _ => command.words.push(word),
                     }
                 }

@@ -2,7 +2,7 @@
 
 use super::cursor::{Parser, Stop};
 use super::word::{Builder, Quoting};
-use super::{Dialect, LineError};
+use super::{Assign, Command, Dialect, LineError};
 use crate::policy::rules::shape::Count;
 
 impl Parser<'_, '_> {
@@ -161,7 +161,13 @@ impl Parser<'_, '_> {
             }
         }
         let text = &self.src[start..self.at];
-        self.out.runs_values |= text.ends_with(b"@P");
+        match effect(text) {
+            Effect::None => {}
+            Effect::Runs => self.out.runs_values = true,
+            Effect::Assigns(name) => {
+                self.push(Command { assigns: vec![Assign::unknown(name)], ..Command::default() })?;
+            }
+        }
         let is_list = text.starts_with(b"@") || text.windows(3).any(|part| part == b"[@]");
         word.gap(if is_list { Count::Split } else { quoting.count() });
         self.bump()
@@ -227,5 +233,40 @@ impl Parser<'_, '_> {
         let text = &self.src[start..self.at];
         word.unescape(text);
         self.step()
+    }
+}
+
+/// What `${…}` does besides giving a value.
+enum Effect {
+    None,
+    Runs,
+    Assigns(Vec<u8>),
+}
+
+/// `x@P`, zsh's flags that expand what a value holds, and `x=…` in all its forms.
+fn effect(text: &[u8]) -> Effect {
+    if text.ends_with(b"@P") {
+        return Effect::Runs;
+    }
+    let joined = String::from_utf8_lossy(text).replace("\\\n", "");
+    let text = joined.as_bytes();
+    if let Some(flags) = text.strip_prefix(b"(") {
+        let end = flags.iter().position(|byte| *byte == b')').unwrap_or(flags.len());
+        let runs = flags[..end].iter().any(|flag| b"eP%".contains(flag));
+        return if runs { Effect::Runs } else { Effect::None };
+    }
+    // Which variable `!x` stands for is not known.
+    let (is_indirect, text) = text.strip_prefix(b"!").map_or((false, text), |rest| (true, rest));
+    let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let (name, mut rest) = text.split_at(length);
+    if rest.first() == Some(&b'[') {
+        let end = rest.iter().position(|byte| *byte == b']').map_or(rest.len(), |end| end + 1);
+        rest = &rest[end..];
+    }
+    let sets = [&b"="[..], b":=", b"::="].iter().any(|operator| rest.starts_with(operator));
+    match (sets, is_indirect) {
+        (true, true) => Effect::Runs,
+        (true, false) => Effect::Assigns(name.to_vec()),
+        (false, _) => Effect::None,
     }
 }

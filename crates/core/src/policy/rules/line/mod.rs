@@ -12,6 +12,7 @@ mod here;
 mod word;
 
 use super::shape::Word;
+pub(super) use cursor::is_reserved;
 use cursor::{Output, Parser, Stop};
 
 /// The longest line that is read.
@@ -33,10 +34,32 @@ pub(super) enum Dialect {
 /// A simple command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
-    /// Names of variables that are set before it or by it.
-    pub(super) assigns: Vec<Vec<u8>>,
+    /// Variables that are set before it or by it.
+    pub(super) assigns: Vec<Assign>,
     pub(super) words: Vec<Word>,
     pub(super) redirects: Vec<Redirect>,
+}
+
+/// A variable that is set.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Assign {
+    pub(super) name: Vec<u8>,
+    /// All of what it is then, if that can be known.
+    pub(super) value: Option<Vec<u8>>,
+}
+
+impl Assign {
+    /// To something that nobody knows.
+    pub(super) fn unknown(name: Vec<u8>) -> Assign {
+        Assign { name, value: None }
+    }
+
+    /// `name=value` as it is written; what is appended, or is put in an array, is not all of it.
+    pub(super) fn written(name: Vec<u8>, word: &Word) -> Assign {
+        let text = word.text();
+        let behind = text.as_deref().and_then(|text| text.strip_prefix(&name[..])?.strip_prefix(b"="));
+        Assign { value: behind.map(<[u8]>::to_vec), name }
+    }
 }
 
 /// Where a command's input or output goes.
@@ -82,7 +105,7 @@ pub(super) struct Parsed {
     pub(super) commands: Vec<Command>,
     /// The bodies of here-documents and here-strings.
     pub(super) bodies: Vec<Word>,
-    /// Whether a variable's value is run as code by an expansion (`${x@P}`).
+    /// Whether text that is not read here is run as code: by an expansion (`${x@P}`) or as a subscript.
     pub(super) runs_values: bool,
     pub(super) trouble: Option<LineError>,
 }

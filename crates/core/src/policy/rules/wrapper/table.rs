@@ -245,4 +245,7 @@ pub(super) const IN_LINES: &[Wrapper] = &[
     Wrapper { names: &["command"], flags: "pvV", ..PLAIN },
     Wrapper { names: &["exec"], flags: "cl", values: "a", ..PLAIN },
     Wrapper { names: &["builtin", "nocorrect", "noglob", "-"], ..PLAIN },
+    // `jobs -x`; without it the operands are jobs, which no rule names.
+    Wrapper { names: &["jobs"], flags: "lnprsx", ..PLAIN },
+    Wrapper { names: &["repeat"], operands: 1, ..PLAIN },
 ];

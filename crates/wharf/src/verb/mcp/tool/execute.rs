@@ -4,10 +4,11 @@ use super::{half_a_minute, sixteen_kilobytes, usual};
 use crate::verb::mcp::answer::{Because, Executed, Status, View};
 use crate::verb::mcp::call::{Call, budget, check_name};
 use crate::verb::mcp::outcome::{self, Outcome};
-use crate::verb::mcp::permit::{Given, Wanted};
+use crate::verb::mcp::permit::{Given, Manner, Wanted};
 use crate::verb::mcp::program;
 use crate::verb::mcp::refusal::{Refusal, Stop};
 use crate::verb::mcp::slot::Here;
+use crate::verb::mcp::typing::{self, Typing};
 use crate::verb::mcp::words::short;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,11 +66,13 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
         },
         Intent::Press(key, what) => {
             let shell = typable(call, name, here, &what)?;
+            typing::permit(call, &shell, Typing::Key(&key, &args.command)).await?;
             shell.press(&key, &call.client.author()).await.map_err(|error| not_done(name, error))?;
             shell
         }
         Intent::Type(enter) => {
             let shell = typable(call, name, here, "it")?;
+            typing::permit(call, &shell, Typing::Text(&args.command, enter)).await?;
             shell
                 .send(&args.command, enter, &call.client.author())
                 .await
@@ -172,10 +175,11 @@ async fn permit(call: &Call, args: &Args, open: Option<&Shell>, cwd: &Path) -> R
         Some(shell) => shell.terminal().meta().sandbox.clone(),
         None => call.permit.sandbox(&call.desk.project)?,
     };
-    let kind = open.map_or("", |shell| program::word(shell.meta().kind));
+    let kind = open.map_or("", |shell| program::word(shell.status().kind));
     let (_, program) = call.programs.named(kind).or_else(|_| call.programs.named(""))?;
     let terminal = open.map(|shell| shell.terminal().id());
-    let given = Given { line: &args.command, program: &program, cwd, sandbox: &sandbox, terminal };
+    let manner = Manner::Run;
+    let given = Given { line: &args.command, program: &program, cwd, sandbox: &sandbox, terminal, manner };
     call.permit.line(&call.desk, &call.seat, &call.client, given).await
 }
 
