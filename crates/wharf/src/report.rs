@@ -109,7 +109,9 @@ impl From<CreateError> for Failure {
                 exit_code::NOT_FOUND,
                 Some("a shell line or a shell's own command needs -c: wharf run -c 'LINE'"),
             ),
-            "not_executable" => (exit_code::NOT_EXECUTABLE, None),
+            "not_executable" => {
+                (exit_code::NOT_EXECUTABLE, Some("a script needs chmod +x and a first line like #!/bin/sh"))
+            }
             "limit" => (
                 exit_code::FAILED,
                 Some("a limit of this system is reached; `wharf doctor` shows some of them"),

@@ -86,7 +86,8 @@ fn gemini(program: &str) -> String {
     let server = json!({"command": program, "args": ["mcp"], "timeout": PATIENCE * 1000});
     format!(
         "Gemini CLI, for you in all projects: add this to ~/.gemini/settings.json\n\
-         (or to .gemini/settings.json of one project).\n\n{}",
+         (or to .gemini/settings.json of one project). It starts no server in a folder that you\n\
+         have not told it to trust.\n\n{}",
         pretty(&json!({"mcpServers": {NAME: server}})),
     )
 }

@@ -10,6 +10,7 @@ mod answer;
 mod ask;
 mod call;
 mod desk;
+mod given;
 mod outcome;
 mod permit;
 mod picture;
@@ -32,7 +33,7 @@ use crate::cli::Mcp;
 use crate::exit_code::{self, Code};
 use crate::law::Law;
 use crate::place::Place;
-use crate::report::Failure;
+use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
 use crate::show;
 use crate::verb::mcp_config;
@@ -42,6 +43,7 @@ use program::Programs;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use server::Server;
+use std::io::IsTerminal;
 use std::sync::Arc;
 use stdio::Watched;
 use task::Tasks;
@@ -52,6 +54,10 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
         let program = place.programs().first().map(|path| path.display().to_string());
         show::print(&mcp_config::print(client, program.as_deref().unwrap_or("wharf")))?;
         return Ok(exit_code::DONE);
+    }
+    // A person who tries it would sit before an empty line otherwise.
+    if std::io::stdin().is_terminal() {
+        report::say("waits for an MCP client on standard input; --print-config tells a client of it");
     }
     let mut requests = Requests::listen()?;
     let project = place.directory(args.cwd.as_deref())?.canonicalize().map_err(|error| {

@@ -8,12 +8,13 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// For what a tool is given.
+/// For what a tool is given. It does not say that nothing else is taken: Google's library for Python fails on an
+/// `additionalProperties` that is no schema.
 pub(super) fn input<T: JsonSchema>() -> Arc<Map<String, Value>> {
     let mut schema = of::<T>();
     schema.remove("description");
     schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
-    schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    schema.remove("additionalProperties");
     Arc::new(schema)
 }
 

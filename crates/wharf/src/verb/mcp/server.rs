@@ -4,6 +4,7 @@ use super::answer::{self, Answer};
 use super::ask::Client;
 use super::call::Call;
 use super::desk::Desk;
+use super::given;
 use super::permit::Permit;
 use super::program::Programs;
 use super::progress::Progress;
@@ -43,9 +44,7 @@ impl Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
-        let mut arguments = request.arguments.clone().unwrap_or_default();
-        // Some models say null for what they leave out.
-        arguments.retain(|_, value| !value.is_null());
+        let arguments = given::settle(request.arguments.clone().unwrap_or_default());
         let terminal = arguments.get("terminal_id").and_then(Value::as_str).unwrap_or("default").to_owned();
         let call = match self.call(&request, context) {
             Ok(call) => call,

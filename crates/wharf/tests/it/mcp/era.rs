@@ -108,6 +108,22 @@ fn nulls_for_what_is_left_out_are_forgiven() {
 }
 
 #[test]
+fn what_clients_add_or_cannot_leave_out_is_not_held_against_a_call() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let ran = client.call("terminal_execute", json!({"command": "echo a", "wait_for_previous": true}));
+    assert_eq!((ran.is_error, ran.content()), (false, "a"), "{ran:?}");
+    assert!(!client.call("terminal_list", json!({"wait_for_previous": false})).is_error);
+    // As a model says it for which every argument was made a required one, in a language that has one kind of number.
+    let read = json!({"last": 1.0, "from_line": 0, "to_line": 0, "search": "", "column": 0, "max_bytes": 0});
+    let read = client.call("terminal_read", read);
+    assert_eq!((read.is_error, read.content()), (false, "a"), "{read:?}");
+    let opened = json!({"terminal_id": "b", "cwd": "", "env": {}, "shell": "", "rows": 0, "cols": 0});
+    assert_eq!(client.call("terminal_open", opened).get("size"), "120x40");
+}
+
+#[test]
 fn the_text_alone_says_what_the_structure_says() {
     let wharf = Wharf::new();
     let mut client = Client::start(&wharf, &[]);

@@ -79,11 +79,7 @@ fn lines() -> Vec<Scenario> {
         scenario(
             "numbers that do not fit",
             EVERY,
-            [
-                fifty(),
-                range(20, 10).refused(&[]),
-                read(json!({"from_line": 0})).refused(&[]).check(Check::Text("line".to_owned())),
-            ],
+            [fifty(), range(20, 10).refused(&[]), is(range(0, 2), "1\n2", 1, 2)],
         ),
     ]
 }
