@@ -67,6 +67,18 @@ impl Ends {
         self.tail.shrink(self.limit.budget - self.head.len());
     }
 
+    /// A gap. What is not in the head by now is part of it.
+    pub(super) fn skip(&mut self, lines: u64, bytes: u64) {
+        if self.stage == Stage::Whole {
+            self.crowd();
+        }
+        self.stage = Stage::Tail;
+        while self.tail.items() > 0 {
+            self.gap += self.tail.drop_first();
+        }
+        self.gap += Weight { lines, bytes };
+    }
+
     fn put(&mut self, row: &str, cut: Option<Cut>, times: u64) {
         match note::fold(row, times) {
             Some(fold) => self.put_one(row, cut, times, Some(&fold)),

@@ -106,6 +106,33 @@ impl Shaper {
         line.split('\n').for_each(|line| self.take(line));
     }
 
+    /// The next line, without its newline, so many times. It has none in it.
+    pub fn lines(&mut self, line: &str, times: u64) {
+        let Some(more) = times.checked_sub(1) else { return };
+        self.take(line);
+        match &mut self.run {
+            Some((_, repeated)) => {
+                *repeated += more;
+                self.lines += more;
+                self.bytes += more * (line.len() as u64 + 1);
+            }
+            None => (0..more).for_each(|_| self.take(line)),
+        }
+    }
+
+    /// Lines that are known by their number and their bytes, with newlines, and nothing else. They are left out, and with
+    /// them whatever does not fit on either side.
+    pub fn skip(&mut self, lines: u64, bytes: u64) {
+        if lines == 0 {
+            return;
+        }
+        self.settle();
+        self.run = None;
+        self.lines += lines;
+        self.bytes += bytes;
+        self.ends.skip(lines, bytes);
+    }
+
     fn take(&mut self, line: &str) {
         self.lines += 1;
         self.bytes += line.len() as u64 + 1;

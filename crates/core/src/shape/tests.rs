@@ -128,6 +128,62 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lines_that_are_known_by_their_number_alone_are_omitted_and_accounted_for(
+        lines in lines(), bytes in prop_oneof![1024usize..1300, 1024usize..40_000], first in 1u64..1_000_000,
+        gaps in proptest::collection::vec((0.0..1.0f64, 0.0..1.0f64), 1..3),
+    ) {
+        let at = |share: f64| (lines.len() as f64 * share) as usize;
+        let is_gap = |line: usize| gaps.iter().any(|(a, b)| (at(a.min(*b))..at(a.max(*b))).contains(&line));
+        let mut shaper = Shaper::new(Budget { bytes }, first);
+        for (number, line) in lines.iter().enumerate() {
+            match is_gap(number) {
+                true => shaper.skip(1, line.len() as u64 + 1),
+                false => shaper.line(line),
+            }
+        }
+        let shaped = shaper.finish_with(call);
+        prop_assert!(shaped.text.len() <= bytes);
+        check_account(&lines, &shaped, &call);
+        let missing: Vec<_> = shaped.omitted.iter().filter_map(|what| match what {
+            Omitted::Lines { from, to, .. } => Some(*from..=*to),
+            Omitted::Part { .. } => None,
+        }).collect();
+        prop_assert!(missing.len() <= 1, "at one place");
+        for line in (0..lines.len()).filter(|line| is_gap(*line)) {
+            prop_assert!(missing[0].contains(&(first + line as u64)));
+        }
+    }
+
+    #[test]
+    fn a_run_is_the_same_whether_it_is_given_line_by_line_or_by_its_length(
+        runs in proptest::collection::vec((line(), 0u64..200), 0..60), bytes in 1024usize..9000,
+    ) {
+        let (mut one, mut other) = (Shaper::new(Budget { bytes }, 1), Shaper::new(Budget { bytes }, 1));
+        for (line, times) in &runs {
+            one.lines(line, *times);
+            (0..*times).for_each(|_| other.line(line));
+        }
+        prop_assert_eq!(one.finish(), other.finish());
+    }
+}
+
+#[test]
+fn a_gap_between_two_ends_that_fit_is_all_that_is_omitted() {
+    let mut shaper = Shaper::new(Budget::default(), 1);
+    (1..=3).for_each(|number| shaper.line(&number.to_string()));
+    shaper.skip(1000, 5000);
+    shaper.skip(0, 0);
+    (1004..=1006).for_each(|number| shaper.line(&number.to_string()));
+    let shaped = shaper.finish();
+    assert_eq!(shaped.text, "1\n2\n3\n[… lines 4–1003 omitted (5000 bytes)]\n1004\n1005\n1006");
+    assert_eq!((shaped.lines, shaped.bytes), (1006, 5021));
+    assert_eq!(shaped.omitted, [Omitted::Lines { from: 4, to: 1003, bytes: 5000 }]);
+}
+
 #[test]
 fn what_fits_is_shown_as_it_is() {
     for lines in [

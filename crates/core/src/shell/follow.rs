@@ -7,12 +7,13 @@
 use super::duty::Duty;
 use super::mark::Mark;
 use super::render::Render;
-use super::track::{Seen, Track};
+use super::track::{self, Seen, Track};
 use super::{ShellMeta, State};
 use crate::error::ReadError;
 use crate::spec::Size;
 use crate::terminal::{Phase, Step, Terminal};
 use crate::view::{Display, Piece, Scanner};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::{mpsc, watch};
@@ -49,6 +50,8 @@ pub(super) struct View {
     pub(super) display: Display,
     /// The newest command's output, with its number.
     pub(super) render: Option<(u64, Render)>,
+    /// How many lines each command has printed that was followed to its end.
+    counts: BTreeMap<u64, u64>,
     /// Offset up to which everything was looked at.
     pub(super) seen: u64,
     size: Size,
@@ -115,6 +118,7 @@ impl View {
             track: Track::new(terminal.meta().cwd.clone()),
             display: Display::new(size),
             render: None,
+            counts: BTreeMap::new(),
             seen: 0,
             size,
             words: None,
@@ -190,7 +194,7 @@ impl View {
 
     /// What was printed next; what is to be answered.
     fn feed(&mut self, pid: i32, at: u64, bytes: &[u8], now: Instant) -> Vec<u8> {
-        let Self { scanner, track, display, render, size, words, .. } = self;
+        let Self { scanner, track, display, render, counts, size, words, .. } = self;
         scanner.feed(at, bytes, &mut |piece| match piece {
             Piece::Bytes(bytes) => {
                 display.feed(bytes);
@@ -212,13 +216,28 @@ impl View {
                 track.mark(mark, start, end, Seen::Now(now));
                 let newest = track.last().filter(|last| last.output.1.is_none()).map(|last| last.id);
                 if newest.is_some() && newest != render.as_ref().map(|(id, _)| *id) {
-                    *render = newest.map(|id| (id, Render::new(*size)));
+                    let next = newest.map(|id| (id, Render::new(*size)));
+                    if let Some((id, over)) = std::mem::replace(render, next) {
+                        counts.insert(id, over.lines());
+                    }
+                    if counts.len() > track::MOST {
+                        counts.pop_first();
+                    }
                 }
             }
         });
         self.seen = at + bytes.len() as u64;
         self.printed = now;
         self.display.take_replies()
+    }
+
+    /// So much was let go by the journal before it was read: what was half read is gone.
+    fn lose(&mut self, bytes: u64, nonce: &str) {
+        self.scanner = Scanner::new(Some(nonce));
+        let open = self.track.last().filter(|last| last.output.1.is_none()).map(|last| last.id);
+        if let Some((_, render)) = self.render.as_mut().filter(|(id, _)| Some(*id) == open) {
+            render.lose(bytes);
+        }
     }
 
     pub(super) fn resize(&mut self, size: Option<Size>) {
@@ -228,6 +247,12 @@ impl View {
         if let Some((_, render)) = &mut self.render {
             render.resize(size);
         }
+    }
+
+    /// How many lines a command has printed, if that is known.
+    pub(super) fn count(&self, command: u64) -> Option<u64> {
+        let newest = self.render.as_ref().filter(|(id, _)| *id == command);
+        newest.map(|(_, render)| render.lines()).or_else(|| self.counts.get(&command).copied())
     }
 
     pub(super) fn size(&self) -> Size {
@@ -256,8 +281,7 @@ pub(super) async fn follow(core: Arc<Core>) {
                     let mut view = core.view();
                     view.resize(size);
                     if chunk.gap > 0 {
-                        // What was half read is gone.
-                        view.scanner = Scanner::new(Some(&core.meta.nonce));
+                        view.lose(chunk.gap, &core.meta.nonce);
                     }
                     view.feed(core.pid, chunk.at, &chunk.bytes, Instant::now())
                 };

@@ -1,9 +1,8 @@
 //! The handle to a shell: what can be asked of it and done with it, besides running and waiting.
 
 use super::follow::{Core, follow};
-use super::render::{self, End};
 use super::run::check_hold;
-use super::{Command, Enter, Job, Kind, Lines, RunError, ShellError, ShellMeta, State, Status, job, start};
+use super::{Command, Enter, Job, RunError, ShellError, ShellMeta, State, Status, Typed, job, start};
 use crate::error::ReadError;
 use crate::grant::Grant;
 use crate::id::TerminalId;
@@ -136,45 +135,6 @@ impl Shell {
         view.display.picture()
     }
 
-    /// The output of a command from that line on (0: what was printed outside of commands). Rendered again from the
-    /// journal if it is not the newest.
-    pub async fn lines(&self, command: u64, from: u64) -> Result<Lines, ReadError> {
-        let core = self.follower.core.clone();
-        let (stretches, end, size) = {
-            let view = core.view();
-            if let Some(lines) = newest(&view, command, from) {
-                return Ok(lines);
-            }
-            let found = view.track.commands().find(|known| known.id == command);
-            let stretches: Vec<_> = match found {
-                Some(found) => vec![found.output],
-                None if command == 0 => view.track.loose().collect(),
-                None => return Err(ReadError::NotFound),
-            };
-            // Not beyond what the marks have been read of.
-            let seen = view.seen;
-            let bound = |(start, end): (u64, Option<u64>)| (start, end.unwrap_or(seen).max(start));
-            let is_open = stretches.last().is_some_and(|last| last.1.is_none());
-            let end = if is_open { End::Open } else { End::Over };
-            (stretches.into_iter().map(bound).collect::<Vec<_>>(), end, view.size())
-        };
-        let task = tokio::task::spawn_blocking(move || {
-            if command == 0 {
-                // Lines that are left out have no numbers.
-                let all = render::again(&core.terminal, &core.meta.nonce, size, (&stretches, end), 1)?;
-                // Only a shell without an editor echoes what wharf types.
-                let echoes = core.view().track.kind().unwrap_or(core.meta.kind) == Kind::Sh;
-                return Ok(if echoes {
-                    without_typing(all, from.max(1))
-                } else {
-                    skipping(all, from.max(1))
-                });
-            }
-            render::again(&core.terminal, &core.meta.nonce, size, (&stretches, end), from.max(1))
-        });
-        task.await.map_err(|error| ReadError::Io(io::Error::other(error)))?
-    }
-
     /// All commands that the journal still knows.
     #[must_use]
     pub fn commands(&self) -> Vec<Command> {
@@ -191,55 +151,27 @@ impl Shell {
         }
     }
 
-    /// What humans have typed since the agent looked last: how many bytes and how long ago. Each is told once.
+    /// What humans have typed since this agent was told of it.
     #[must_use]
-    pub fn typed_by_others(&self, author: &str) -> Option<(u64, Duration)> {
+    pub fn typed_by_others(&self, author: &str) -> Option<Typed> {
         let core = &self.follower.core;
         let typed = core.terminal.typed().ok()?;
         let others = typed.iter().filter(|(who, _)| !OURS.contains(&who.as_str()) && *who != author);
-        let (bytes, last) = others.fold((0, 0), |(bytes, last), (_, t)| (bytes + t.bytes, last.max(t.last)));
-        let mut told = core.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = told.insert(author.to_owned(), bytes).unwrap_or(0);
+        let (all, last) = others.fold((0, 0), |(bytes, last), (_, t)| (bytes + t.bytes, last.max(t.last)));
+        let told = core.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = told.get(author).copied().unwrap_or(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        (bytes > before).then(|| (bytes - before, now.saturating_sub(Duration::from_nanos(last))))
+        let ago = now.saturating_sub(Duration::from_nanos(last));
+        (all > before).then(|| Typed { bytes: all - before, ago, all })
     }
-}
 
-/// Without what is typed to give a command to a shell that has no line editor, which its terminal echoes.
-fn without_typing(mut lines: Lines, from: u64) -> Lines {
-    let mut typing = false;
-    let mut finished = lines.finished;
-    let mut at = 0;
-    lines.lines.retain(|line| {
-        typing |= line.contains("__wharf_take;");
-        let keep = !typing;
-        typing &= line != ".";
-        if !keep && at < lines.finished {
-            finished -= 1;
-        }
-        at += 1;
-        keep
-    });
-    lines.finished = finished;
-    skipping(lines, from)
-}
-
-/// Those from that number on, of lines that are numbered from one.
-fn skipping(mut lines: Lines, from: u64) -> Lines {
-    let skip = usize::try_from(from - 1).unwrap_or(usize::MAX).min(lines.lines.len());
-    lines.lines.drain(..skip);
-    Lines { first: from, finished: lines.finished.saturating_sub(skip), ..lines }
+    /// That agent was told of so many bytes in all.
+    pub fn told_typed(&self, author: &str, all: u64) {
+        let mut told = self.follower.core.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = told.entry(author.to_owned()).or_default();
+        *known = all.max(*known);
+    }
 }
 
 /// Authors that are nobody: answers to programs, and what wharf itself types.
 const OURS: [&str; 2] = ["terminal", "wharf"];
-
-/// From memory, if that command is the newest and all lines asked for are held.
-fn newest(view: &super::follow::View, command: u64, from: u64) -> Option<Lines> {
-    let (id, render) = view.render.as_ref()?;
-    if *id != command {
-        return None;
-    }
-    let over = view.track.last().is_some_and(|last| last.id == command && last.output.1.is_some());
-    render.lines(from, if over { End::Over } else { End::Open })
-}

@@ -12,7 +12,9 @@ mod hold;
 mod job;
 mod mark;
 mod mend;
+mod output;
 mod render;
+mod replay;
 mod run;
 mod spec;
 mod start;
@@ -201,6 +203,66 @@ pub enum Because {
     Deadline,
 }
 
+/// One line of an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What it says.
+    pub text: &'a str,
+    /// Whether it cannot change any more.
+    pub is_finished: bool,
+}
+
+/// Some of an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// That line, so many times in a row; its number is that of the first.
+    Lines(Line<'a>, u64),
+    /// Lines that are not held, and their bytes with newlines.
+    Gap {
+        /// How many.
+        lines: u64,
+        /// How much.
+        bytes: u64,
+    },
+}
+
+/// A place between two lines of an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the next line.
+    pub line: u64,
+    /// The bytes of all lines before it, with newlines.
+    pub bytes: u64,
+}
+
+impl Place {
+    /// Before the first line.
+    pub const START: Self = Self { line: 1, bytes: 0 };
+
+    /// Moves past a line that stands there so many times.
+    pub fn pass(&mut self, text: &str, times: u64) {
+        self.line += times;
+        self.bytes += times * (text.len() as u64 + 1);
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::START
+    }
+}
+
+/// What going over lines has come to.
+#[derive(Debug)]
+pub struct Passed<S> {
+    /// What was made of them.
+    pub state: S,
+    /// Bytes of the output that are gone, so that it is not whole.
+    pub dropped: u64,
+}
+
 /// Lines of one command's output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lines {
@@ -212,6 +274,17 @@ pub struct Lines {
     pub finished: usize,
     /// Bytes at the front of the journal that are gone, so that the output is not whole.
     pub dropped: u64,
+}
+
+/// What others have typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typed {
+    /// Bytes since that was told last.
+    pub bytes: u64,
+    /// How long ago the last was.
+    pub ago: Duration,
+    /// Bytes in all.
+    pub all: u64,
 }
 
 /// Whether Enter is pressed after a text.

@@ -1,82 +1,50 @@
-//! The lines of one command's output: of the newest as it is printed, of any other from the journal.
+//! The lines of the newest command's output, as it is printed.
 //!
-//! No more of a long output is held in memory than [`KEPT`]; the rest is rendered again when somebody asks for it.
+//! No more of a long output is held in memory than its end ([`TAIL`]) and, since the last answer, its beginning
+//! ([`HEAD`]); what lies between is counted, exactly, and rendered again by [`replay`](super::replay) when somebody asks
+//! for it. What surprises: the beginning is made of lines that leave the end, so that it costs nothing until then.
 
-use super::Lines;
-use crate::error::ReadError;
+use super::{Line, Part, Place};
 use crate::spec::Size;
-use crate::terminal::Terminal;
-use crate::view::{Piece, Scanner, Stream};
+use crate::view::Stream;
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
-/// Bytes of finished lines that are held.
-const KEPT: usize = 8 << 20;
+/// What the finished lines at the end may cost.
+const TAIL: usize = 8 << 20;
+/// The same at the beginning: more than the largest answer shows of it, however short its lines are.
+const HEAD: usize = 1 << 20;
 /// What a line costs besides its bytes.
 const EACH: usize = 64;
-/// Read from the journal at a time.
-const CHUNK: usize = 256 * 1024;
 
 /// An output as it is rendered.
 #[derive(Debug)]
 pub(super) struct Render {
     stream: Stream,
-    lines: VecDeque<String>,
-    bytes: usize,
-    /// The number of the first line that is held.
-    first: u64,
+    head: Head,
+    /// All that has left the tail, whether the head has it or not.
+    gone: Place,
+    tail: Runs,
     most: usize,
+    /// Bytes that were never seen, because the journal had let them go before.
+    dropped: u64,
 }
 
-impl Render {
-    /// Of what is printed now.
-    pub(super) fn new(size: Size) -> Self {
-        Self { stream: Stream::new(size), lines: VecDeque::new(), bytes: 0, first: 1, most: KEPT }
-    }
+/// Lines of which those that repeat the one before are only counted.
+#[derive(Debug, Default)]
+struct Runs {
+    runs: VecDeque<(String, u64)>,
+    lines: u64,
+    cost: usize,
+}
 
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
-        self.stream.feed(bytes);
-        for line in self.stream.take_finished() {
-            self.bytes += line.len() + EACH;
-            self.lines.push_back(line);
-        }
-        while self.bytes > self.most {
-            let Some(line) = self.lines.pop_front() else { break };
-            self.bytes -= line.len() + EACH;
-            self.first += 1;
-        }
-    }
-
-    /// The number of the first line that is held.
-    pub(super) fn first(&self) -> u64 {
-        self.first
-    }
-
-    pub(super) fn resize(&mut self, size: Size) {
-        self.stream.resize(size);
-    }
-
-    /// The lines from that one on; nothing if some of them are not held any more.
-    pub(super) fn lines(&self, from: u64, end: End) -> Option<Lines> {
-        let from = from.max(1);
-        if from < self.first {
-            return None;
-        }
-        let skip = usize::try_from(from - self.first).unwrap_or(usize::MAX);
-        let open = self.stream.open_lines();
-        let finished = match end {
-            End::Open => self.lines.len(),
-            // Nothing will be printed that could change them.
-            End::Over => self.lines.len() + open.len(),
-        };
-        let open = open.into_iter().skip(skip.saturating_sub(self.lines.len()));
-        let lines: Vec<String> = self.lines.iter().skip(skip).cloned().chain(open).collect();
-        Some(Lines {
-            first: from,
-            finished: finished.saturating_sub(skip).min(lines.len()),
-            lines,
-            dropped: 0,
-        })
-    }
+/// The first lines from one on, as far as there is room.
+#[derive(Debug)]
+struct Head {
+    from: u64,
+    runs: Runs,
+    most: usize,
+    is_full: bool,
 }
 
 /// Whether more can be printed.
@@ -86,55 +54,154 @@ pub(super) enum End {
     Over,
 }
 
-/// Renders stretches of the journal, one after the other, as one output. Reads files; for where blocking is allowed.
-pub(super) fn again(
-    terminal: &Terminal,
-    nonce: &str,
-    size: Size,
-    (stretches, end): (&[(u64, u64)], End),
-    from: u64,
-) -> Result<Lines, ReadError> {
-    let mut render = Render::new(size);
-    render.most = usize::MAX;
-    let mut dropped = 0;
-    for (start, end) in stretches {
-        dropped += read(terminal, nonce, (*start, *end), &mut |bytes| {
-            render.feed(bytes);
-            // Lines before those that are wanted need not be held.
-            while render.first < from && render.lines.pop_front().is_some() {
-                render.first += 1;
-            }
-        })?;
+/// What is called for each part, until it breaks off.
+type Each<'a> = &'a mut dyn FnMut(Part<'_>) -> ControlFlow<()>;
+
+impl Render {
+    pub(super) fn new(size: Size) -> Self {
+        Self::within(size, HEAD, TAIL)
     }
-    let mut lines = render.lines(from.max(render.first), end).unwrap_or_default();
-    lines.dropped = dropped;
-    Ok(lines)
+
+    fn within(size: Size, head: usize, tail: usize) -> Self {
+        Self {
+            stream: Stream::new(size),
+            head: Head { from: 1, runs: Runs::default(), most: head, is_full: false },
+            gone: Place::START,
+            tail: Runs::default(),
+            most: tail,
+            dropped: 0,
+        }
+    }
+
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.stream.feed(bytes);
+        for line in self.stream.take_finished() {
+            self.tail.push(line, 1);
+        }
+        // One line stays, however long: the end of an output says most.
+        while self.tail.cost > self.most && self.tail.runs.len() > 1 {
+            let Some((text, times)) = self.tail.pop() else { break };
+            let first = self.gone.line;
+            self.gone.pass(&text, times);
+            self.head.take(first, text, times);
+        }
+    }
+
+    /// So many bytes will never be fed.
+    pub(super) fn lose(&mut self, bytes: u64) {
+        self.dropped += bytes;
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub(super) fn resize(&mut self, size: Size) {
+        self.stream.resize(size);
+    }
+
+    /// Everything before that line was told: from there on the beginning is kept.
+    pub(super) fn keep_from(&mut self, line: u64) {
+        // What has left already cannot be had back; the head may still have it.
+        if line > self.head.from && line >= self.gone.line {
+            self.head = Head { from: line, runs: Runs::default(), is_full: false, ..self.head };
+        }
+    }
+
+    /// The number of the first line of the tail.
+    pub(super) fn first(&self) -> u64 {
+        self.gone.line
+    }
+
+    /// The number of the first line that may still change.
+    pub(super) fn first_open(&self) -> u64 {
+        self.gone.line + self.tail.lines
+    }
+
+    pub(super) fn open_lines(&self) -> Vec<String> {
+        self.stream.open_lines()
+    }
+
+    /// How many lines there are.
+    pub(super) fn lines(&self) -> u64 {
+        self.first_open() - 1 + self.stream.open_lines().len() as u64
+    }
+
+    /// Goes over everything from that place on. What is not held is a gap, of which the size is known.
+    pub(super) fn each(&self, from: Place, end: End, each: Each<'_>) -> ControlFlow<()> {
+        let mut at = from;
+        if at.line < self.gone.line {
+            if at.line >= self.head.from {
+                self.head.runs.each(self.head.from, &mut at, each)?;
+            }
+            if at.line < self.gone.line {
+                let (lines, bytes) = (self.gone.line - at.line, self.gone.bytes.saturating_sub(at.bytes));
+                each(Part::Gap { lines, bytes })?;
+                at.line = self.gone.line;
+            }
+        }
+        self.tail.each(self.gone.line, &mut at, each)?;
+        let first = self.first_open();
+        // Of an output that is over nothing can change.
+        let is_finished = end == End::Over;
+        for (number, text) in
+            (first..).zip(&self.stream.open_lines()).filter(|(number, _)| *number >= at.line)
+        {
+            each(Part::Lines(Line { number, text, is_finished }, 1))?;
+        }
+        ControlFlow::Continue(())
+    }
 }
 
-/// Gives the bytes of a stretch, as a scanner lets them pass; how many are gone.
-fn read(
-    terminal: &Terminal,
-    nonce: &str,
-    (start, end): (u64, u64),
-    each: &mut dyn FnMut(&[u8]),
-) -> Result<u64, ReadError> {
-    let mut scanner = Scanner::new(Some(nonce));
-    let (mut at, mut dropped) = (start, 0);
-    while at < end {
-        let chunk = terminal.read(at, usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK))?;
-        // What is gone may be all of it, and more.
-        dropped += chunk.gap.min(end - at);
-        let room = usize::try_from(end.saturating_sub(chunk.at)).unwrap_or(usize::MAX);
-        let bytes = &chunk.bytes[..chunk.bytes.len().min(room)];
-        if bytes.is_empty() {
-            break;
-        }
-        scanner.feed(chunk.at, bytes, &mut |piece| {
-            if let Piece::Bytes(bytes) = piece {
-                each(bytes);
+impl Runs {
+    fn push(&mut self, line: String, times: u64) {
+        self.lines += times;
+        match self.runs.back_mut() {
+            Some((same, count)) if *same == line => *count += times,
+            _ => {
+                self.cost += line.len() + EACH;
+                self.runs.push_back((line, times));
             }
-        });
-        at = chunk.at + bytes.len() as u64;
+        }
     }
-    Ok(dropped)
+
+    fn pop(&mut self) -> Option<(String, u64)> {
+        let (line, times) = self.runs.pop_front()?;
+        self.lines -= times;
+        self.cost -= line.len() + EACH;
+        Some((line, times))
+    }
+
+    /// From that place on, which moves along, of lines that begin with number `first`.
+    fn each(&self, first: u64, at: &mut Place, each: Each<'_>) -> ControlFlow<()> {
+        let mut next = first;
+        for (text, times) in &self.runs {
+            let number = next.max(at.line);
+            next += times;
+            if next <= number {
+                continue;
+            }
+            let times = next - number;
+            each(Part::Lines(Line { number, text, is_finished: true }, times))?;
+            at.pass(text, times);
+        }
+        ControlFlow::Continue(())
+    }
 }
+
+impl Head {
+    /// What has left the tail, beginning with number `first`.
+    fn take(&mut self, first: u64, line: String, times: u64) {
+        let next = self.from + self.runs.lines;
+        if self.is_full || first + times <= next {
+            return;
+        }
+        self.is_full = first > next || self.runs.cost + line.len() + EACH > self.most;
+        if !self.is_full {
+            self.runs.push(line, first + times - next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Commands that are known by number; older ones are forgotten.
-const MOST: usize = 10_000;
+pub(super) const MOST: usize = 10_000;
 /// Stretches of output between commands that are known.
 const MOST_LOOSE: usize = 10_000;
 

@@ -4,9 +4,10 @@
 use super::follow::Core;
 use super::hold::Hold;
 use super::render::End;
-use super::{Because, Shell, State, Until, mend};
+use super::{Because, Part, Place, Shell, State, Until, mend};
 use crate::foreground::{Awaiting, Pace};
 use crate::view::Picture;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tokio::time::timeout_at;
 
@@ -97,10 +98,7 @@ impl Goal {
         let view = core.view();
         let lines = match (&until, &view.render) {
             (Until::LineFrom(id, from, _), _) => (*id, *from, Vec::new()),
-            (Until::Line(_), Some((id, render))) => {
-                let all = render.lines(render.first(), End::Open).unwrap_or_default();
-                (*id, all.first + all.finished as u64, all.lines[all.finished..].to_vec())
-            }
+            (Until::Line(_), Some((id, render))) => (*id, render.first_open(), render.open_lines()),
             _ => (0, 1, Vec::new()),
         };
         Self { until, began: Instant::now(), lines, picture: None }
@@ -114,21 +112,30 @@ impl Goal {
             if *id != self.lines.0 {
                 self.lines = (*id, 1, Vec::new());
             }
-            let from = self.lines.1.max(render.first());
-            let now = render.lines(from, End::Open).unwrap_or_default();
-            for (at, line) in now.lines.iter().enumerate() {
-                let number = now.first + at as u64;
-                let known =
-                    number.checked_sub(self.lines.1).and_then(|n| self.lines.2.get(usize::try_from(n).ok()?));
-                if known != Some(line) && wanted(line) {
-                    return Some(Because::Line(number, line.clone()));
+            let (_, from, known) = &mut self.lines;
+            let (first, mut next) = (*from, *from);
+            let mut found = None;
+            let since = Place { line: first, bytes: 0 };
+            let _ = render.each(since, End::Open, &mut |part| {
+                let Part::Lines(line, times) = part else { return ControlFlow::Continue(()) };
+                // Finished lines are looked at once.
+                if line.is_finished {
+                    next = line.number + times;
                 }
+                let at = usize::try_from(line.number - first).unwrap_or(usize::MAX);
+                let same = known.iter().skip(at).take_while(|known| *known == line.text).count() as u64;
+                if same >= times || !wanted(line.text) {
+                    return ControlFlow::Continue(());
+                }
+                found = Some(Because::Line(line.number + same, line.text.to_owned()));
+                ControlFlow::Break(())
+            });
+            if found.is_some() {
+                return found;
             }
-            // Finished lines are looked at once.
-            let done =
-                usize::try_from(from - self.lines.1).unwrap_or(usize::MAX).saturating_add(now.finished);
-            self.lines.2.drain(..done.min(self.lines.2.len()));
-            self.lines.1 = from + now.finished as u64;
+            let done = usize::try_from(next - first).unwrap_or(usize::MAX);
+            known.drain(..done.min(known.len()));
+            *from = next;
         }
         match view.track.state() {
             State::Exited(ended) => return Some(Because::Exited(ended)),

@@ -34,8 +34,10 @@ async fn what_people_type_is_a_command_of_theirs() {
         let last = shell.status().last.unwrap();
         assert_eq!((last.id, last.author.as_str(), last.exit_code), (2, "human", Some(0)), "{kind:?}");
         assert_eq!(shell.lines(2, 1).await.unwrap().lines, ["theirs"], "{kind:?}");
-        let (bytes, _) = shell.typed_by_others("agent").unwrap();
-        assert_eq!(bytes, 23);
+        let typed = shell.typed_by_others("agent").unwrap();
+        assert_eq!(typed.bytes, 23);
+        assert_eq!(shell.typed_by_others("agent").unwrap().bytes, 23, "until it is told");
+        shell.told_typed("agent", typed.all);
         assert_eq!(shell.typed_by_others("agent"), None, "told once");
         let done = run(&shell, "pwd").await;
         assert_eq!((done.text.as_str(), done.id), ("/tmp", 3), "{kind:?}");

@@ -1,9 +1,10 @@
 //! Whose output something is.
 
 use super::desk::{Desk, KINDS, deadline, run, said, wait};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
-use wharf_core::shell::{Because, Kind, Until};
+use wharf_core::shell::{Because, Enter, Kind, Until};
 use wharf_testing::{guarded, until};
 
 #[tokio::test]
@@ -120,6 +121,68 @@ async fn traces_are_the_commands_own() {
         assert_eq!(said(&shell, "echo hi").await, "hi");
         desk.place.check().await;
     }
+}
+
+#[tokio::test]
+async fn lines_keep_their_numbers_when_the_first_ones_are_not_kept_any_more() {
+    const EACH: u64 = 4000;
+    let desk = Desk::new();
+    let shell = desk.try_open(desk.spec(Kind::Bash).keep(64 * 1024)).await.unwrap();
+    let line = format!("for k in {{0..9}}; do seq $((k*{EACH}+1)) $((k*{EACH}+{EACH})); read -s x; done");
+    let command = guarded(shell.run(&line, "agent")).await.unwrap();
+    for part in 1..=10 {
+        // Step by step, so that all of it is followed.
+        let last = (part * EACH).to_string();
+        let is_last = Arc::new(move |line: &str| line == last);
+        let because = guarded(shell.wait(Until::LineFrom(command.id, 1, is_last), deadline())).await;
+        assert_eq!(because, Because::Line(part * EACH, (part * EACH).to_string()));
+        guarded(shell.send("", Enter::Press, "agent")).await.unwrap();
+    }
+    guarded(shell.wait(Until::End, deadline())).await;
+    for is_newest in [true, false] {
+        // The first that is kept was cut within.
+        let kept = shell.lines(command.id, 1).await.unwrap();
+        assert_eq!(kept.dropped > 0, !is_newest, "memory has all of it");
+        assert_eq!(kept.first > 1, !is_newest);
+        for (number, text) in (kept.first..).zip(&kept.lines).skip(1) {
+            assert_eq!(number.to_string(), *text);
+        }
+        assert_eq!(kept.first + kept.lines.len() as u64, 10 * EACH + 1);
+        run(&shell, "true").await;
+    }
+    desk.place.check().await;
+}
+
+#[tokio::test]
+async fn going_over_lines_ends_where_it_is_broken_off() {
+    let desk = Desk::new();
+    let shell = desk.open(Kind::Bash).await;
+    run(&shell, "seq 1 30000").await;
+    for is_newest in [true, false] {
+        let seen = shell.fold(1, 20_000, Vec::new(), |seen, line| {
+            seen.push((line.number, line.text.to_owned()));
+            if seen.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let seen = guarded(seen).await.unwrap().state;
+        assert_eq!(seen, [(20_000, "20000".to_owned()), (20_001, "20001".to_owned())], "{is_newest}");
+        assert_eq!(shell.count(1), Some(30_000));
+        run(&shell, "true").await;
+    }
+    // Somebody who gives up while the journal is read is not called any more.
+    let (called, calls) = std::sync::mpsc::sync_channel(0);
+    let pass = shell.fold(1, 1, (), move |(), _| {
+        let _ = called.send(());
+        ControlFlow::Continue(())
+    });
+    tokio::select! {
+        biased;
+        _ = pass => panic!("nobody has taken the calls"),
+        () = std::future::ready(()) => {}
+    }
+    // The call that was under way, at most.
+    let heard = calls.iter().count();
+    assert!(heard <= 1, "{heard}");
+    desk.place.check().await;
 }
 
 #[tokio::test]

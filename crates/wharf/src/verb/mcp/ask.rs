@@ -5,7 +5,7 @@
 
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
-    InputRequests, InputRequiredResult,
+    InputRequests, InputRequiredResult, RequestId,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
@@ -46,6 +46,11 @@ impl Client {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The number of this call.
+    pub(super) fn request(&self) -> &RequestId {
+        &self.context.id
     }
 
     /// Who asks, in words for people.

@@ -2,6 +2,7 @@
 
 use super::ask::Client;
 use super::desk::Desk;
+use super::handover::Handover;
 use super::permit::Permit;
 use super::program::Programs;
 use super::progress::Progress;
@@ -29,6 +30,7 @@ pub(super) struct Call {
     pub(super) programs: Arc<Programs>,
     pub(super) client: Client,
     pub(super) progress: Option<Progress>,
+    pub(super) handover: Handover,
     /// The client has closed its end.
     pub(super) leaving: CancellationToken,
 }
@@ -56,6 +58,15 @@ impl Call {
             _ => None,
         };
         Ok((asked.min(most), said))
+    }
+
+    /// Does this once the answer to this call is handed over; never, if the call is cancelled. The answer of a task lies
+    /// ready for who comes for it, perhaps never: nobody else waits for that.
+    pub(super) fn then(&self, deed: impl FnOnce() + Send + 'static) {
+        match self.progress {
+            Some(Progress::Task(_)) => deed(),
+            _ => self.handover.then(self.client.request(), deed),
+        }
     }
 
     /// Waits, with signs of life for who wants them. Ends early if the client leaves.

@@ -1,14 +1,16 @@
 //! The shells of one agent, by name. Joined when they are first asked for.
 
+use super::past;
 use super::refusal::Refusal;
 use super::seat::Seat;
-use super::slot::{self, Ask, Ground, Here, Mark, Opened};
+use super::slot::{self, Ask, Ground, Here, Opened, Receipt};
 use super::told::{News, Stage};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use wharf_core::policy::Audit;
+use wharf_core::shape::Budget;
 use wharf_core::{Grant, Store, Terminal, TerminalId};
 
 /// All of an agent's.
@@ -54,11 +56,13 @@ impl Desk {
 
     fn slot(&self, seat: &Seat, name: &str) -> mpsc::Sender<Ask> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || {
-            let (store, audit, state) = (self.store.clone(), self.audit.clone(), self.state.clone());
-            slot::start(Ground { store, audit, state, seat: seat.name().to_owned() }, name.to_owned())
-        };
+        let start = || slot::start(self.ground(seat), name.to_owned());
         slots.entry(name.to_owned()).or_insert_with(start).clone()
+    }
+
+    fn ground(&self, seat: &Seat) -> Ground {
+        let (store, audit, state) = (self.store.clone(), self.audit.clone(), self.state.clone());
+        Ground { store, audit, state, seat: seat.name().to_owned() }
     }
 
     async fn ask<T>(
@@ -88,20 +92,37 @@ impl Desk {
         self.ask(seat, name, |to| Ask::Open(id, Box::new(grant), to)).await
     }
 
-    /// What the agent has not been told of a command.
+    /// What the agent has not been told of a command, as far as it may be shown.
     pub(super) async fn news(
         &self,
         seat: &Seat,
         name: &str,
         (command, stage): (u64, Stage),
-        mark: Mark,
-    ) -> Result<News, Refusal> {
-        self.ask(seat, name, |to| Ask::News(command, stage, mark, to)).await
+        budget: Budget,
+    ) -> Result<(News, Receipt), Refusal> {
+        self.ask(seat, name, |to| Ask::News(command, stage, budget, to)).await
     }
 
-    /// Everything that was told of a name is forgotten.
-    pub(super) fn forget(&self, name: &str) {
+    /// The number of the first line of a command that the agent has not seen as it is now.
+    pub(super) async fn unseen(&self, seat: &Seat, name: &str, command: u64) -> Result<u64, Refusal> {
+        self.ask(seat, name, |to| Ask::Unseen(command, to)).await
+    }
+
+    /// A command of a shell that had that name before this one.
+    pub(super) async fn past(
+        &self,
+        seat: &Seat,
+        name: &str,
+        (now, command): (&TerminalId, u64),
+    ) -> Result<past::Known, Refusal> {
+        let found = past::find(&self.ground(seat), name, now, command).await;
+        found.map_err(|error| Refusal::failed("the terminals cannot be listed", error))
+    }
+
+    /// Everything that was told of a name is forgotten, and whoever had it before the one that is closed.
+    pub(super) async fn forget(&self, seat: &Seat, name: &str, closed: &TerminalId) {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        past::forget(&self.ground(seat), name, closed).await;
     }
 
     /// The agent's terminals, the oldest first; of several with one name the newest.

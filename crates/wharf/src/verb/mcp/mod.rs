@@ -11,7 +11,9 @@ mod ask;
 mod call;
 mod desk;
 mod given;
+mod handover;
 mod outcome;
+mod past;
 mod permit;
 mod picture;
 mod program;
@@ -38,10 +40,12 @@ use crate::request::{Request, Requests};
 use crate::show;
 use crate::verb::mcp_config;
 use desk::Desk;
+use handover::{Connection, Handover};
 use permit::Permit;
 use program::Programs;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use server::Server;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -74,6 +78,7 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
         desk: Arc::new(desk),
         permit: Arc::new(Permit::new(law.clone(), place.environment())),
         programs: Arc::new(programs),
+        handover: Handover::default(),
         leaving: leaving.clone(),
         tools: Arc::new(tool::all()),
         tasks: Tasks::default(),
@@ -94,7 +99,9 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
 /// Until the client has closed its end and every call under way is answered.
 async fn serve(server: Server, over: CancellationToken) -> Result<Code, Failure> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
-    let running = match server.serve((Watched::new(input, over), output)).await {
+    let inner = AsyncRwTransport::new_server(Watched::new(input, over), output);
+    let connection = Connection { inner, handover: server.handover.clone() };
+    let running = match server.serve(connection).await {
         Ok(running) => running,
         // A client that leaves before it has said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(exit_code::DONE),

@@ -4,7 +4,6 @@ use super::answer::{self, Because, Executed, Status, View};
 use super::call::Call;
 use super::picture;
 use super::refusal::{Refusal, since};
-use super::slot::Mark;
 use super::teach;
 use super::told::{News, Stage};
 use crate::show;
@@ -13,8 +12,8 @@ use std::future::pending;
 use std::time::Duration;
 use tokio::time::timeout;
 use wharf_core::Ended;
-use wharf_core::shape::{Budget, Omitted, Shaped, Shaper};
-use wharf_core::shell::{self, Command, Shell, State};
+use wharf_core::shape::{Budget, Omitted, Shaped};
+use wharf_core::shell::{self, Command, Shell, State, Typed};
 
 /// How soon is looked again at what a background job is.
 const SETTLE: Duration = Duration::from_millis(5);
@@ -39,6 +38,7 @@ impl Outcome<'_> {
         self.humans(call);
         let command = status.last;
         let screen = running.then(|| self.shell.picture()).filter(|picture| picture.alternate);
+        let background = jobs(self.shell).await;
         let stage = if running { Stage::Running } else { Stage::Over };
         let shown = match (&screen, &command) {
             (Some(picture), _) => Shown { text: picture::text(picture), ..Shown::default() },
@@ -74,31 +74,34 @@ impl Outcome<'_> {
             },
             omitted: shown.omitted,
             screen: screen.as_ref().map(picture::screen),
-            background: jobs(self.shell).await,
+            background,
             notice: self.notice,
         })
     }
 
     /// What is new in the command's output, cut to what may be shown.
     async fn stream(&mut self, call: &Call, command: &Command, stage: Stage) -> Result<Shown, Refusal> {
-        let News { first, lines, bytes_before, dropped } =
-            call.desk.news(&call.seat, self.name, (command.id, stage), Mark::Told).await?;
+        // The last thing that is asked for: until the answer is handed over, nobody else is told anything.
+        let news = call.desk.news(&call.seat, self.name, (command.id, stage), self.budget).await?;
+        let (News { shaped, total, dropped }, receipt) = news;
+        call.then(|| receipt.confirm());
         if dropped > 0 {
-            self.notice.push(format!("the first {dropped} bytes of the output are not kept any more"));
+            self.notice.push(format!("{dropped} bytes of the output are not kept any more"));
         }
-        let mut shaper = Shaper::new(self.budget, first);
-        lines.iter().for_each(|line| shaper.line(line));
-        let Shaped { text, lines, bytes, omitted, .. } = shaper.finish();
+        let Shaped { text, omitted, .. } = shaped;
         let omitted = self::omitted(self.name, command.id, &omitted);
-        Ok(Shown { text, lines: first - 1 + lines, bytes: bytes_before + bytes, omitted })
+        Ok(Shown { text, lines: total.line - 1, bytes: total.bytes, omitted })
     }
 
     /// Each is told once.
     fn humans(&mut self, call: &Call) {
-        if let Some((bytes, ago)) = self.shell.typed_by_others(&call.client.author()) {
+        let author = call.client.author();
+        if let Some(Typed { bytes, ago, all }) = self.shell.typed_by_others(&author) {
             let ago = super::words::seconds(millis(ago));
             self.notice
                 .push(format!("a human has typed {bytes} bytes into this terminal, the last {ago} ago"));
+            let shell = self.shell.clone();
+            call.then(move || shell.told_typed(&author, all));
         }
         if matches!(self.because, shell::Because::Held) {
             self.notice.push(

@@ -5,6 +5,7 @@ use super::ask::Client;
 use super::call::Call;
 use super::desk::Desk;
 use super::given;
+use super::handover::Handover;
 use super::permit::Permit;
 use super::program::Programs;
 use super::progress::Progress;
@@ -31,6 +32,7 @@ pub(super) struct Server {
     pub(super) desk: Arc<Desk>,
     pub(super) permit: Arc<Permit>,
     pub(super) programs: Arc<Programs>,
+    pub(super) handover: Handover,
     pub(super) leaving: CancellationToken,
     pub(super) tools: Arc<Vec<Tool>>,
     pub(super) tasks: Tasks,
@@ -90,6 +92,7 @@ impl Server {
             programs: self.programs.clone(),
             client,
             progress,
+            handover: self.handover.clone(),
             leaving: self.leaving.clone(),
         })
     }

@@ -3,16 +3,19 @@
 //! Only what is short is done here: finding, opening, telling. Running and waiting are with each call, so that a key can
 //! be pressed while another call waits.
 
+use super::past;
 use super::refusal::Refusal;
 use super::told::{News, Stage, Told};
 use crate::temporary;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use wharf_core::policy::Audit;
 use wharf_core::policy::audit::Entry;
-use wharf_core::shell::{Command, Shell, ShellError, State};
+use wharf_core::shape::Budget;
+use wharf_core::shell::{Command, Part, Shell, ShellError, State};
 use wharf_core::{Ended, Grant, Phase, Store, Terminal, TerminalId};
 
 /// What can wait for its turn.
@@ -26,28 +29,57 @@ pub(super) struct Here {
     pub(super) shell: Shell,
     /// The newest command, if it ended since the agent was told that it runs.
     pub(super) missed: Option<Command>,
+    /// The one before it, if the agent was not told that this one is fresh.
+    pub(super) before: Option<Arc<Before>>,
+}
+
+/// How the shell before the one that is there has ended.
+#[derive(Debug)]
+pub(super) struct Before {
+    pub(super) ended: Ended,
+    is_told: AtomicBool,
+}
+
+impl Before {
+    pub(super) fn told(&self) {
+        self.is_told.store(true, Ordering::Relaxed);
+    }
 }
 
 /// A shell that was opened.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) shell: Shell,
-    /// How the one before it ended.
-    pub(super) before: Option<Ended>,
+    /// The one whose place it has taken.
+    pub(super) before: Option<Arc<Before>>,
 }
 
-/// Whether what is told counts as told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    Told,
-    Peeked,
+/// For news that were given. They count as told when this is confirmed, and not at all if it is dropped; nobody else is
+/// told anything until then, so whoever has one must not ask the slot for more.
+#[derive(Debug)]
+pub(super) struct Receipt {
+    shell: Shell,
+    /// The command, and the first of its lines that is not told with this.
+    upto: (u64, u64),
+    confirmed: oneshot::Sender<()>,
+}
+
+impl Receipt {
+    pub(super) fn confirm(self) {
+        let (command, line) = self.upto;
+        self.shell.keep_from(command, line);
+        // Nobody there: the terminal was closed.
+        let _ = self.confirmed.send(());
+    }
 }
 
 /// What is asked of a slot.
 pub(super) enum Ask {
     Look(oneshot::Sender<Result<Option<Here>, Refusal>>),
     Open(TerminalId, Box<Grant>, oneshot::Sender<Result<Opened, Refusal>>),
-    News(u64, Stage, Mark, oneshot::Sender<Result<News, Refusal>>),
+    News(u64, Stage, Budget, oneshot::Sender<Result<(News, Receipt), Refusal>>),
+    /// The number of the first line of a command that the agent has not seen as it is now.
+    Unseen(u64, oneshot::Sender<Result<u64, Refusal>>),
 }
 
 /// Where a slot finds its shell.
@@ -64,13 +96,16 @@ struct Slot {
     ground: Ground,
     name: String,
     shell: Option<Shell>,
+    before: Option<Arc<Before>>,
     told: Told,
+    /// What is told with an answer that is under way.
+    owed: Option<(oneshot::Receiver<()>, Told)>,
 }
 
 /// Starts the task. It ends when nobody can ask it any more.
 pub(super) fn start(ground: Ground, name: String) -> mpsc::Sender<Ask> {
     let (asks, mut asked) = mpsc::channel(QUEUE);
-    let mut slot = Slot { ground, name, shell: None, told: Told::default() };
+    let mut slot = Slot { ground, name, shell: None, before: None, told: Told::default(), owed: None };
     tokio::spawn(async move {
         while let Some(ask) = asked.recv().await {
             slot.answer(ask).await;
@@ -85,29 +120,54 @@ impl Slot {
         match ask {
             Ask::Look(to) => drop(to.send(self.look().await)),
             Ask::Open(id, grant, to) => drop(to.send(self.open(id, *grant).await)),
-            Ask::News(command, stage, mark, to) => drop(to.send(self.news(command, stage, mark).await)),
+            Ask::News(command, stage, budget, mut to) => tokio::select! {
+                // A call that is cancelled reads no journal to its end.
+                () = to.closed() => {}
+                news = self.news(command, stage, budget) => drop(to.send(news)),
+            },
+            Ask::Unseen(command, mut to) => tokio::select! {
+                () = to.closed() => {}
+                unseen = self.unseen(command) => drop(to.send(unseen)),
+            },
         }
+    }
+
+    /// Waits until an answer that is under way was handed over, or never will be. That is a matter of moments.
+    async fn settle(&mut self) {
+        let Some((confirmed, _)) = &mut self.owed else { return };
+        let is_told = confirmed.await.is_ok();
+        if let (true, Some((_, told))) = (is_told, self.owed.take()) {
+            self.told = told;
+        }
+    }
+
+    /// Another shell, of which nothing was told.
+    fn start_anew(&mut self, before: Option<Ended>) {
+        (self.told, self.owed) = (Told::default(), None);
+        self.before = before.map(|ended| Arc::new(Before { ended, is_told: AtomicBool::new(false) }));
     }
 
     async fn look(&mut self) -> Result<Option<Here>, Refusal> {
         self.find().await?;
+        self.settle().await;
         let Some(shell) = self.shell.clone() else { return Ok(None) };
         let last = shell.status().last.filter(|command| command.lasted.is_some());
         let missed = last.filter(|command| self.told.has_begun(command.id) && !self.told.is_over(command.id));
-        Ok(Some(Here { shell, missed }))
+        let before = self.before.clone().filter(|before| !before.is_told.load(Ordering::Relaxed));
+        Ok(Some(Here { shell, missed, before }))
     }
 
     /// The shell that has this name now, which somebody may have opened or removed.
     async fn find(&mut self) -> Result<(), Refusal> {
-        let store = &self.ground.store;
+        let store = self.ground.store.clone();
         if self.shell.as_ref().is_some_and(|shell| store.get(shell.terminal().id()).is_err()) {
             self.shell = None;
-            self.told = Told::default();
+            self.start_anew(None);
         }
         if self.shell.is_some() {
             return Ok(());
         }
-        let found = seated(store, &self.ground.seat)
+        let found = seated(&store, &self.ground.seat)
             .map_err(|error| Refusal::failed("the terminals cannot be listed", error))?;
         // The newest, unless an older one is alive: it was there first.
         let mut ours: Vec<Terminal> =
@@ -141,7 +201,10 @@ impl Slot {
     }
 
     async fn open(&mut self, id: TerminalId, grant: Grant) -> Result<Opened, Refusal> {
-        self.find().await?;
+        if let Err(refusal) = self.find().await {
+            self.give_up(&id, "not_found");
+            return Err(refusal);
+        }
         let (mut before, mut last) = (None, 0);
         if let Some(shell) = &self.shell {
             let status = shell.status();
@@ -149,42 +212,74 @@ impl Slot {
             match status.state {
                 State::Exited(ended) => before = Some(ended),
                 // Somebody was faster, and both get the same.
-                _ => return Ok(Opened { shell: shell.clone(), before: None }),
+                _ => {
+                    self.give_up(&id, "already_open");
+                    return Ok(Opened { shell: shell.clone(), before: None });
+                }
             }
         }
-        let not_started = |error: &ShellError| {
-            let code = match error {
-                ShellError::Create(error) => error.code(),
-                ShellError::Read(_) => "read",
-                ShellError::NotAShell => "not_a_shell",
-                ShellError::Exited(_) => "exited",
-            };
-            let _ =
-                self.ground.audit.write(&Entry::NotStarted { terminal: id.clone(), code: code.to_owned() });
-            temporary::remove_of_terminal(&self.ground.state, id.as_str());
-        };
         let opened = Shell::open_as(&self.ground.store, id.clone(), grant.after(last), PATIENCE).await;
-        let shell = opened.inspect_err(not_started).map_err(|error| unopened(&self.name, &error))?;
+        let shell = opened.map_err(|error| {
+            self.give_up(&id, code(&error));
+            unopened(&self.name, &error)
+        })?;
         self.watch(&shell);
         if let Some(old) = self.shell.replace(shell.clone()) {
-            // Its end is told with this answer; nobody can ask for more of it under this name. What it left running in the
-            // background is ended with it.
-            let _ = old.terminal().release().await;
-            temporary::remove_of_terminal(&self.ground.state, old.terminal().id().as_str());
+            past::retire(&self.ground, &self.name, old.terminal(), shell.terminal().id()).await;
         }
-        self.told = Told::default();
-        Ok(Opened { shell, before })
+        self.start_anew(before);
+        Ok(Opened { shell, before: self.before.clone() })
     }
 
-    async fn news(&mut self, command: u64, stage: Stage, mark: Mark) -> Result<News, Refusal> {
+    /// What was allowed and prepared for a terminal that will not be.
+    fn give_up(&self, id: &TerminalId, code: &str) {
+        let _ = self.ground.audit.write(&Entry::NotStarted { terminal: id.clone(), code: code.to_owned() });
+        temporary::remove_of_terminal(&self.ground.state, id.as_str());
+    }
+
+    async fn news(&mut self, command: u64, stage: Stage, budget: Budget) -> Result<(News, Receipt), Refusal> {
+        self.settle().await;
+        let Some(shell) = self.shell.clone() else { return Err(Refusal::unknown(&self.name, &[])) };
+        let teller = self.told.teller(command, budget);
+        let passed = shell.news(command, self.told.place(command), teller, |teller, part| teller.take(part));
+        let passed = passed.await.map_err(|error| Refusal::failed("the output cannot be read", error))?;
+        let (news, told) = passed.state.finish(stage, passed.dropped);
+        let (confirmed, is_confirmed) = oneshot::channel();
+        let receipt = Receipt { shell, upto: told.last(), confirmed };
+        self.owed = Some((is_confirmed, told));
+        Ok((news, receipt))
+    }
+
+    async fn unseen(&mut self, command: u64) -> Result<u64, Refusal> {
+        self.settle().await;
         let Some(shell) = &self.shell else { return Err(Refusal::unknown(&self.name, &[])) };
-        let lines = shell.lines(command, self.told.from(command)).await;
-        let lines = lines.map_err(|error| Refusal::failed("the output cannot be read", error))?;
-        let news = self.told.news(command, &lines);
-        if mark == Mark::Told {
-            self.told.tell(command, &lines, stage);
-        }
-        Ok(news)
+        let from = self.told.place(command);
+        // Those that are as they were told, as far as they come first.
+        let known = self.told.open(command).to_vec().into_iter().peekable();
+        let passed = shell.news(command, from, (from.line, Some(known)), |(line, known), part| {
+            let same = match (part, known.as_mut()) {
+                (Part::Lines(now, times), Some(known)) => {
+                    (0..times).take_while(|_| known.next_if(|told| told == now.text).is_some()).count() as u64
+                }
+                _ => 0,
+            };
+            *line += same;
+            if !matches!(part, Part::Lines(_, times) if times == same) {
+                *known = None;
+            }
+        });
+        let passed = passed.await.map_err(|error| Refusal::failed("the output cannot be read", error))?;
+        Ok(passed.state.0)
+    }
+}
+
+/// A stable word.
+fn code(error: &ShellError) -> &'static str {
+    match error {
+        ShellError::Create(error) => error.code(),
+        ShellError::Read(_) => "read",
+        ShellError::NotAShell => "not_a_shell",
+        ShellError::Exited(_) => "exited",
     }
 }
 

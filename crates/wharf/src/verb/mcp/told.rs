@@ -1,18 +1,18 @@
 //! What an agent has been told of a terminal, so that it is told nothing twice.
 //!
 //! Pure. Lines that may still change are remembered as they were told: the next answer begins with the first that is
-//! different now.
+//! different now. Who tells goes over the lines once and holds no more of them than is shown.
 
-use wharf_core::shell::Lines;
+use wharf_core::shape::{Budget, Shaped, Shaper};
+use wharf_core::shell::{Part, Place};
 
 /// Of one terminal.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     /// The command that all of this is about.
     command: u64,
-    /// Lines that were told and cannot change, and their bytes with newlines.
-    finished: u64,
-    bytes: u64,
+    /// After the lines that were told and cannot change.
+    place: Place,
     /// The lines after those, as they were told.
     open: Vec<String>,
     /// Whether its end was told.
@@ -22,11 +22,10 @@ pub(super) struct Told {
 /// What is new.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct News {
-    /// The number of the first line.
-    pub(super) first: u64,
-    pub(super) lines: Vec<String>,
-    /// Bytes, with newlines, of the lines before.
-    pub(super) bytes_before: u64,
+    /// As much of it as may be shown.
+    pub(super) shaped: Shaped,
+    /// All lines and bytes of the output, with what was told before.
+    pub(super) total: Place,
     /// Bytes of the output that are gone for good.
     pub(super) dropped: u64,
 }
@@ -39,9 +38,14 @@ pub(super) enum Stage {
 }
 
 impl Told {
-    /// The first line that has to be looked at for news of a command.
-    pub(super) fn from(&self, command: u64) -> u64 {
-        if self.command == command { self.finished + 1 } else { 1 }
+    /// From where on there may be news of a command.
+    pub(super) fn place(&self, command: u64) -> Place {
+        if self.command == command { self.place } else { Place::START }
+    }
+
+    /// The command that was told of last, and the first of its lines that may be news.
+    pub(super) fn last(&self) -> (u64, u64) {
+        (self.command, self.place.line)
     }
 
     /// Whether anything was told of it.
@@ -54,65 +58,149 @@ impl Told {
         self.command == command && self.over
     }
 
-    /// What is new in these lines, which begin with [`Told::from`]. Nothing is remembered.
-    pub(super) fn news(&self, command: u64, lines: &Lines) -> News {
-        let open: &[String] = if self.command == command { &self.open } else { &[] };
-        let same = open.iter().zip(&lines.lines).take_while(|(told, now)| told == now).count();
-        // Lines that have vanished are no news; their place is told again with what comes next.
-        let before = if self.command == command { self.bytes } else { 0 };
-        let bytes_before = before + bytes(&lines.lines[..same]);
-        let (first, dropped) = (lines.first + same as u64, lines.dropped);
-        News { first, lines: lines.lines[same..].to_vec(), bytes_before, dropped }
+    /// The lines from [`Told::place`] on, as they were told.
+    pub(super) fn open(&self, command: u64) -> &[String] {
+        if self.command == command { &self.open } else { &[] }
     }
 
-    /// They were told.
-    pub(super) fn tell(&mut self, command: u64, lines: &Lines, stage: Stage) {
-        let before = if self.command == command { self.bytes } else { 0 };
-        let (finished, open) = lines.lines.split_at(lines.finished.min(lines.lines.len()));
-        self.command = command;
-        self.bytes = before + bytes(finished);
-        self.finished = lines.first.saturating_sub(1) + finished.len() as u64;
-        self.open = open.to_vec();
-        self.over = stage == Stage::Over;
+    /// Begins to tell of a command. Nothing is remembered here.
+    pub(super) fn teller(&self, command: u64, budget: Budget) -> Teller {
+        let place = self.place(command);
+        let known = self.open(command).to_vec();
+        let next = Self { command, place, open: Vec::new(), over: false };
+        Teller { budget, known, same: 0, at: place, next, shaper: None }
     }
 }
 
-fn bytes(lines: &[String]) -> u64 {
-    lines.iter().map(|line| line.len() as u64 + 1).sum()
+/// Goes over lines, beginning with [`Told::place`], and finds what is new.
+#[derive(Debug)]
+pub(super) struct Teller {
+    budget: Budget,
+    /// The lines from the first on, as they were told, and how many are the same now.
+    known: Vec<String>,
+    same: usize,
+    /// Before the next line.
+    at: Place,
+    /// What will have been told.
+    next: Told,
+    /// Once there is something new.
+    shaper: Option<Shaper>,
+}
+
+impl Teller {
+    pub(super) fn take(&mut self, part: Part<'_>) {
+        match part {
+            Part::Lines(line, times) => {
+                // Lines that have vanished are no news; their place is told again with what comes next.
+                let known = if self.shaper.is_none() { &self.known[self.same..] } else { &[] };
+                let same = known.iter().take_while(|known| *known == line.text).count().min(clamp(times));
+                self.same += same;
+                self.at.pass(line.text, same as u64);
+                let new = times - same as u64;
+                if new > 0 {
+                    self.shaper().lines(line.text, new);
+                    self.at.pass(line.text, new);
+                }
+                if line.is_finished {
+                    self.next.place.pass(line.text, times);
+                } else {
+                    self.next.open.extend((0..times).map(|_| line.text.to_owned()));
+                }
+            }
+            Part::Gap { lines, bytes } => {
+                self.shaper().skip(lines, bytes);
+                for place in [&mut self.at, &mut self.next.place] {
+                    place.line += lines;
+                    place.bytes += bytes;
+                }
+            }
+        }
+    }
+
+    fn shaper(&mut self) -> &mut Shaper {
+        let (budget, first) = (self.budget, self.at.line);
+        self.shaper.get_or_insert_with(|| Shaper::new(budget, first))
+    }
+
+    /// The news, and what will have been told with them.
+    pub(super) fn finish(mut self, stage: Stage, dropped: u64) -> (News, Told) {
+        self.next.over = stage == Stage::Over;
+        self.shaper();
+        let shaped = self.shaper.map(Shaper::finish).unwrap_or_default();
+        (News { shaped, total: self.at, dropped }, self.next)
+    }
+}
+
+fn clamp(times: u64) -> usize {
+    usize::try_from(times).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wharf_core::shell::Line;
 
-    fn lines(first: u64, texts: &[&str], finished: usize) -> Lines {
-        let lines = texts.iter().map(|text| (*text).to_owned()).collect();
-        Lines { first, lines, finished, dropped: 0 }
+    /// Tells of lines that begin where it was told to, so many of which are final.
+    fn tell(told: &Told, command: u64, texts: &[&str], finished: usize) -> (News, Told) {
+        let mut teller = told.teller(command, Budget::default());
+        for (at, text) in texts.iter().enumerate() {
+            let number = told.place(command).line + at as u64;
+            teller.take(Part::Lines(Line { number, text, is_finished: at < finished }, 1));
+        }
+        teller.finish(Stage::Running, 0)
     }
 
     #[test]
     fn a_line_is_told_once_unless_it_changes() {
-        let mut told = Told::default();
-        let first = lines(1, &["a", "b", "10 %"], 2);
-        assert_eq!(told.news(7, &first).lines, ["a", "b", "10 %"]);
-        told.tell(7, &first, Stage::Running);
-        assert_eq!(told.from(7), 3);
-        let same = told.news(7, &lines(3, &["10 %"], 0));
-        assert_eq!((same.first, same.lines.len(), same.bytes_before), (4, 0, 9));
-        let changed = told.news(7, &lines(3, &["20 %", "c"], 1));
+        let (news, told) = tell(&Told::default(), 7, &["a", "b", "10 %"], 2);
+        assert_eq!((news.shaped.text.as_str(), news.total), ("a\nb\n10 %", Place { line: 4, bytes: 9 }));
+        assert_eq!(told.place(7), Place { line: 3, bytes: 4 });
+        let (same, _) = tell(&told, 7, &["10 %"], 0);
+        assert_eq!((same.shaped.text.as_str(), same.total), ("", Place { line: 4, bytes: 9 }));
+        let (changed, told) = tell(&told, 7, &["20 %", "c"], 1);
+        assert_eq!((changed.shaped.text.as_str(), changed.shaped.first_line), ("20 %\nc", 3));
         assert_eq!(
-            (changed.first, changed.lines, changed.bytes_before),
-            (3, vec!["20 %".into(), "c".into()], 4)
+            (changed.total, told.place(7)),
+            (Place { line: 5, bytes: 11 }, Place { line: 4, bytes: 9 })
         );
+        // All that was open has vanished.
+        let (nothing, told) = tell(&told, 7, &[], 0);
+        assert_eq!((nothing.shaped.text.as_str(), nothing.total.line), ("", 4));
+        assert_eq!(tell(&told, 7, &["c"], 0).0.shaped.text, "c");
+    }
+
+    #[test]
+    fn what_is_not_remembered_is_told_again() {
+        let told = Told::default();
+        let (first, remembered) = tell(&told, 1, &["a"], 1);
+        assert_eq!(tell(&told, 1, &["a"], 1).0, first);
+        assert_eq!(tell(&remembered, 1, &[], 0).0.shaped.text, "");
     }
 
     #[test]
     fn the_next_command_begins_at_its_first_line() {
-        let mut told = Told::default();
-        told.tell(1, &lines(1, &["a"], 1), Stage::Over);
+        let mut teller = Told::default().teller(1, Budget::default());
+        teller.take(Part::Lines(Line { number: 1, text: "a", is_finished: true }, 1));
+        let (_, told) = teller.finish(Stage::Over, 0);
         assert!(told.is_over(1) && !told.is_over(2));
-        assert_eq!((told.from(1), told.from(2)), (2, 1));
-        let news = told.news(2, &lines(1, &["b"], 1));
-        assert_eq!((news.first, news.bytes_before), (1, 0));
+        assert_eq!((told.place(1).line, told.place(2)), (2, Place::START));
+        let (news, _) = tell(&told, 2, &["b"], 1);
+        assert_eq!((news.shaped.first_line, news.total), (1, Place { line: 2, bytes: 2 }));
+    }
+
+    #[test]
+    fn a_gap_counts_and_what_was_told_before_it_does_not_count_again() {
+        let (_, told) = tell(&Told::default(), 1, &["a", "b", "c"], 1);
+        let mut teller = told.teller(1, Budget::default());
+        let line = |number, text, is_finished| Line { number, text, is_finished };
+        // Two are as they were told; the run goes on beyond them.
+        teller.take(Part::Lines(line(2, "b", true), 1));
+        teller.take(Part::Lines(line(3, "c", true), 3));
+        teller.take(Part::Gap { lines: 10, bytes: 100 });
+        teller.take(Part::Lines(line(16, "z", false), 1));
+        let (news, told) = teller.finish(Stage::Running, 0);
+        assert_eq!(news.shaped.text, "c\nc\n[… lines 6–15 omitted (100 bytes)]\nz");
+        assert_eq!((news.shaped.first_line, news.total), (4, Place { line: 17, bytes: 112 }));
+        assert_eq!((told.place(1), told.open(1)), (Place { line: 16, bytes: 110 }, &["z".to_owned()][..]));
     }
 }

@@ -4,6 +4,8 @@ pub(crate) mod client;
 
 mod era;
 mod life;
+mod long;
+mod past;
 mod peer;
 mod rule;
 mod scenario;

@@ -53,6 +53,8 @@ fn a_long_wait_is_a_task_whose_result_is_the_answer() {
     let answer = Answer::of(&task["result"]);
     assert_eq!((answer.content(), answer.get("exit_code")), ("it is there", &json!(0)));
     assert_eq!(answer.get("returned_because"), "exited");
+    // And is told once.
+    assert_eq!(client.call("terminal_wait", json!({})).content(), "");
     client.leave();
 }
 

@@ -23,7 +23,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Closed,
     let ended = terminal.kill(&call.client.author(), None).await.map_err(failed)?;
     terminal.release().await.map_err(failed)?;
     temporary::remove_of_terminal(&call.desk.state, terminal.id().as_str());
-    call.desk.forget(name);
+    call.desk.forget(&call.seat, name, terminal.id()).await;
     let processes = match ended {
         0 => "nothing ran in it".to_owned(),
         1 => "1 process was ended".to_owned(),

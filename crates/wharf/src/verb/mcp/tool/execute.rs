@@ -7,12 +7,13 @@ use crate::verb::mcp::outcome::{self, Outcome};
 use crate::verb::mcp::permit::{Given, Manner, Wanted};
 use crate::verb::mcp::program;
 use crate::verb::mcp::refusal::{Refusal, Stop};
-use crate::verb::mcp::slot::Here;
+use crate::verb::mcp::slot::{Before, Here};
 use crate::verb::mcp::typing::{self, Typing};
 use crate::verb::mcp::words::short;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wharf_core::Size;
 use wharf_core::key::Key;
 use wharf_core::shell::{Command, Enter, RunError, Shell, State, Until};
@@ -53,6 +54,11 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
     let mut notice: Vec<String> = capped.into_iter().collect();
     let name = args.terminal_id.as_str();
     let here = call.desk.look(&call.seat, name).await?;
+    if let Some((before, shell)) = here.as_ref().and_then(|here| here.before.as_ref().zip(Some(&here.shell)))
+    {
+        // The call that opened it was cancelled.
+        notice.push(fresh_note(call, before.clone(), &shell.status().cwd));
+    }
     let intent = intent(&args, here.as_ref().and_then(|here| busy(&here.shell)).as_ref())?;
     let shell = match intent {
         Intent::Wait => match here {
@@ -203,14 +209,20 @@ async fn fresh(call: &Call, name: &str, cwd: PathBuf, notice: &mut Vec<String>) 
     };
     let opened = call.desk.open(&call.seat, name, granted).await?;
     if let Some(before) = opened.before {
-        let left = if before.left > 0 { "; what it had left running was ended" } else { "" };
-        notice.push(format!(
-            "the shell of this terminal {}{left}; this is a fresh one in {}, without the variables and functions of the old one",
-            outcome::how(&before),
-            wanted.cwd.display()
-        ));
+        notice.push(fresh_note(call, before, &wanted.cwd));
     }
     Ok(opened.shell)
+}
+
+/// Told once.
+fn fresh_note(call: &Call, before: Arc<Before>, cwd: &Path) -> String {
+    let left = if before.ended.left > 0 { "; what it had left running was ended" } else { "" };
+    let how = outcome::how(&before.ended);
+    call.then(move || before.told());
+    format!(
+        "the shell of this terminal {how}{left}; this is a fresh one in {}, without the variables and functions of the old one",
+        cwd.display()
+    )
 }
 
 fn missed_note(name: &str, command: &Command) -> String {

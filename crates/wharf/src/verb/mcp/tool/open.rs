@@ -61,6 +61,10 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Entry, 
     };
     let granted = call.permit.shell(&call.desk, &call.seat, &call.client, &wanted)?;
     let opened = call.desk.open(&call.seat, name, granted).await?;
+    if let Some(before) = opened.before {
+        // It is told with this answer.
+        call.then(move || before.told());
+    }
     let mut entry = entry(name, &opened.shell).await;
     entry.notice = notice;
     Ok(entry)

@@ -5,8 +5,6 @@ use crate::verb::mcp::answer::Executed;
 use crate::verb::mcp::call::{Call, budget, check_name};
 use crate::verb::mcp::outcome::Outcome;
 use crate::verb::mcp::refusal::{Refusal, Stop};
-use crate::verb::mcp::slot::Mark;
-use crate::verb::mcp::told::Stage;
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -103,7 +101,5 @@ async fn unseen(call: &Call, name: &str, shell: &Shell) -> Result<(u64, u64), Re
     let Some(command) = status.last.filter(|_| !matches!(status.state, State::Exited(_))) else {
         return Ok((0, 1));
     };
-    let stage = if command.lasted.is_some() { Stage::Over } else { Stage::Running };
-    let news = call.desk.news(&call.seat, name, (command.id, stage), Mark::Peeked).await?;
-    Ok((command.id, news.first))
+    Ok((command.id, call.desk.unseen(&call.seat, name, command.id).await?))
 }

@@ -179,12 +179,13 @@ fn whose() -> Vec<Scenario> {
             ],
         ),
         scenario(
-            "the numbers of a shell's commands are not used again by the next",
+            "the numbers of a shell's commands are not used again by the next, and say which shell is meant",
             EVERY,
             [
                 run("echo old; exit 3").ends_shell(3).whatever().field("/command_id", 1),
                 run("echo fresh").says("fresh").field("/command_id", 2).any("/notice"),
-                read(json!({"command_id": 1})).refused(&["no command 1"]),
+                read(json!({"command_id": 1})).holds("old").field("/command_id", 1),
+                read(json!({"command_id": 3})).refused(&["no command 3: there are 1 to 2"]),
             ],
         ),
         scenario(
