@@ -305,7 +305,7 @@ pub fn hold_on_thread(
         .name(name)
         .spawn(move || {
             let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(&parent).ok());
-            hold(handover, Place::Thread, cgroup);
+            hold(handover, Place::Thread, cgroup)
         })
         .map_err(LaunchError::Silent)?;
     await_start(ours)

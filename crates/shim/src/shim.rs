@@ -1,7 +1,7 @@
 //! The life of a shim process before it holds anything: leave the family, keep nothing, wait for the plan.
 
 use crate::guard;
-use crate::hold::{self, Place};
+use crate::hold::{self, Parting, Place};
 use crate::launch;
 use crate::tree::cgroup::Cgroup;
 use std::ffi::OsStr;
@@ -41,10 +41,10 @@ fn hold_terminals(cgroup_parent: Option<&Path>) -> u8 {
         // Made before the plan is there: it needs nothing of it, and a shim that waits has the time.
         let cgroup = cgroup_parent.and_then(|parent| Cgroup::make(parent).ok());
         let next = match launch::receive(creator) {
-            Ok(Some((handover, next))) => {
-                hold::hold(handover, Place::Process, cgroup);
-                next
-            }
+            Ok(Some((handover, next))) => match hold::hold(handover, Place::Process, cgroup) {
+                Parting::Free => next,
+                Parting::Dismissed => return SUCCESS,
+            },
             Ok(None) => return leave(cgroup, SUCCESS),
             Err(_) => return leave(cgroup, FAILURE),
         };

@@ -58,7 +58,11 @@ impl Store {
             },
         };
         if let Some(returning) = launched.returning.take() {
-            self.shared.away.lock().unwrap_or_else(PoisonError::into_inner).push(returning);
+            let mut away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner);
+            // Others may have come first since it was asked to come back. Let go here, it leaves after this terminal.
+            if away.len() < MOST_RETURNING {
+                away.push(returning);
+            }
         }
         if self.shared.keep_spare {
             // Not before: it would take a processor away from this one's command. Who creates one after the other finds it

@@ -3,7 +3,7 @@
 //! That somebody does not wait has no event; those who do not are looked at as often as a waiting call would in half a
 //! second.
 
-mod confined;
+pub(crate) mod confined;
 mod kind;
 mod quiet;
 

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod again;
 mod backlog;
 mod campaign;
 mod embedding;

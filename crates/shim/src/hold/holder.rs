@@ -1,11 +1,11 @@
 //! The loop: wait for the kernel, do what it reports, tell those who asked.
 
-use super::Leave;
 use super::connection::Connection;
 use super::input::Queue;
 use super::output::{GATHER, IoKind};
 use super::resource::Meter;
 use super::wait::{Exit, Signals, time_until};
+use super::{Leave, Parting};
 use crate::confine::placeholder::Placeholders;
 use crate::failpoint;
 use crate::journal::record::{Cause, End, Record};
@@ -76,6 +76,7 @@ pub(super) struct Holder {
     pub(super) alone: bool,
     /// Whether the last record is written, or waits for the disk.
     closed: bool,
+    parting: Parting,
 }
 
 /// What the loop can be woken by.
@@ -151,11 +152,12 @@ impl Holder {
             deaf_until: None,
             alone: false,
             closed: false,
+            parting: Parting::Free,
         }
     }
 
     /// Until nothing is left of the tree.
-    pub(super) fn run(mut self) {
+    pub(super) fn run(mut self) -> Parting {
         if self.plan.backlog == Backlog::Wait {
             self.owner_took(0);
         }
@@ -171,6 +173,7 @@ impl Holder {
         }
         self.answer_watches();
         self.answer_kills(0);
+        self.parting
     }
 
     /// On a thread no signal says that a descendant has ended. So one of those who are left is watched, then the next.
@@ -193,6 +196,7 @@ impl Holder {
             Source::Alarm => self.hear_alarms(),
             Source::Signals => {
                 if self.signals.as_ref().is_some_and(Signals::asked_to_go) {
+                    self.parting = Parting::Dismissed;
                     self.begin_kill(Cause::Killed, "signal".to_owned(), self.plan.grace);
                 }
                 self.reap_others();

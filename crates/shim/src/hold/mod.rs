@@ -56,15 +56,25 @@ pub enum Place {
     Thread,
 }
 
+/// What may become of a holder when nothing of its terminal is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parting {
+    /// It may hold another.
+    Free,
+    /// Somebody has asked it to go, and it has ended its terminal for that.
+    Dismissed,
+}
+
 /// Starts the command, in a cgroup of its own if there is one, and holds the terminal until nothing of it is left.
-pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) {
+pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) -> Parting {
     failpoint::arm(&handover.plan.env);
     let Handover { plan, cwd, events, out, listener, mut creator } = handover;
     let mut journal = match Journal::begin(events, out, plan.limits.keep) {
         Ok(journal) => journal,
         Err(error) => {
             remove(cgroup);
-            return refuse(&mut creator, &plan, StartError::journal(&error));
+            refuse(&mut creator, &plan, StartError::journal(&error));
+            return Parting::Free;
         }
     };
     // Before anybody is in it, so that not even the first instruction runs without them.
@@ -89,12 +99,13 @@ pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) {
             };
             let answer = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
             let leave = Leave { cgroup, placeholders };
-            Holder::new(plan, journal, running, members, leave, listener, creator, signals, &answer).run();
+            Holder::new(plan, journal, running, members, leave, listener, creator, signals, &answer).run()
         }
         Err(error) => {
             journal.record(Record::NotStarted { stage: error.stage.number(), errno: error.errno });
             remove(cgroup);
             refuse(&mut creator, &plan, error);
+            Parting::Free
         }
     }
 }

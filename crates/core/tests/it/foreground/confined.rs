@@ -9,7 +9,7 @@ use wharf_core::{Grant, Spec};
 use wharf_testing::{Place, guarded};
 
 /// Grants a spec in the sandbox, in a project below `base`.
-fn confined(base: &Path, spec: Spec) -> Grant {
+pub(crate) fn confined(base: &Path, spec: Spec) -> Grant {
     let (home, project, temp) = (base.join("home"), base.join("home/project"), base.join("state/tmp"));
     for dir in [&project, &temp] {
         fs::create_dir_all(dir).unwrap();
