@@ -21,7 +21,7 @@ const HELP: &str = "\
 cargo xtask VERB
 
   test [--quick]    everything that must be true of a commit, in the order in which it fails fastest;
-                    installs the tools it needs; --quick leaves out documentation, fuzzing and the fault campaign
+                    installs the tools it needs; --quick leaves out documentation, fuzzing and long tests
   tidy              the rules that no compiler knows
   peers             installs the programs on other ACP SDKs that the tests talk to, in target/peers
   dist              wharf and a statically linked wharf-shim, in target/dist
