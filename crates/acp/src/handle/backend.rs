@@ -1,5 +1,6 @@
 //! Who answers the five methods: the client over the wire, a host in this process, or nobody.
 
+use super::address::{Address, DEFAULT_LIMIT};
 use super::local::Local;
 use super::{TerminalError, TerminalHandle, Terminals};
 use agent_client_protocol::v1::ConnectionTo;
@@ -87,16 +88,25 @@ impl Terminals {
         match &self.backend {
             Backend::Client(connection) => self.create_at_client(connection, request).await,
             Backend::Local(local) => {
-                let session = request.session_id.clone();
-                if !local.host().has_session(&session) {
-                    return Err(TerminalError::NoSession(session));
+                let at = self.addresses(&request);
+                if !local.host().has_session(&request.session_id) {
+                    return Err(TerminalError::NoSession(request.session_id));
                 }
                 local.begin();
-                let CreateTerminalResponse { terminal_id, .. } = local.host().create(request).await?;
-                Ok(TerminalHandle::new(self.clone(), session, terminal_id))
+                Ok(TerminalHandle::new(at(local.host().create(request).await?)))
             }
             Backend::Nowhere => Err(TerminalError::Unsupported),
         }
+    }
+
+    /// What answers to a request are about.
+    fn addresses(
+        &self,
+        request: &CreateTerminalRequest,
+    ) -> impl FnOnce(CreateTerminalResponse) -> Address + Send + use<> {
+        let (terminals, session) = (self.clone(), request.session_id.clone());
+        let limit = request.output_byte_limit.unwrap_or(DEFAULT_LIMIT);
+        move |answer| Address { terminals, session, id: answer.terminal_id, limit }
     }
 
     /// The answer is turned into a handle by the connection itself. If nobody waits for it any more the handle is dropped
@@ -106,15 +116,12 @@ impl Terminals {
         connection: &ConnectionTo<Client>,
         request: CreateTerminalRequest,
     ) -> Result<TerminalHandle, TerminalError> {
-        let (terminals, session) = (self.clone(), request.session_id.clone());
+        let at = self.addresses(&request);
         let (give, take) = oneshot::channel();
         let prepared = connection.prepare_request(request);
         let cancelled = CancelOnDrop(prepared.cancellation_handle());
         let asked = prepared.on_receiving_result(move |answer| {
-            let made = answer.map(|answer: CreateTerminalResponse| {
-                TerminalHandle::new(terminals, session, answer.terminal_id)
-            });
-            drop(give.send(made));
+            drop(give.send(answer.map(|answer| TerminalHandle::new(at(answer)))));
             std::future::ready(Ok(()))
         });
         asked.map_err(|_| TerminalError::Disconnected)?;

@@ -1,5 +1,6 @@
 //! A command as an agent asks for it, until it is started.
 
+use super::address::DEFAULT_LIMIT;
 use super::{TerminalError, TerminalHandle, Terminals, ToolCallCommand};
 use agent_client_protocol::v1::schema::{CreateTerminalRequest, EnvVariable, SessionId, ToolCallId};
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ pub struct Command {
 
 impl Command {
     pub(super) fn new(terminals: Terminals, session: SessionId, command: String) -> Self {
-        Self { terminals, request: CreateTerminalRequest::new(session, command) }
+        let request = CreateTerminalRequest::new(session, command).output_byte_limit(DEFAULT_LIMIT);
+        Self { terminals, request }
     }
 
     /// One more argument.
@@ -50,7 +52,8 @@ impl Command {
         self
     }
 
-    /// How much output the client keeps; older output is dropped first.
+    /// How much output the client keeps; older output is dropped first. One mebibyte if this is not said, so that no answer
+    /// is larger than an agent has room for.
     pub fn output_byte_limit(mut self, bytes: u64) -> Self {
         self.request.output_byte_limit = Some(bytes);
         self

@@ -7,7 +7,7 @@ use super::TerminalError;
 use crate::Host;
 use crate::display::{Display, Shows, Wake, gather, watch};
 use agent_client_protocol::v1::ConnectionTo;
-use agent_client_protocol::v1::schema::{CLIENT_METHOD_NAMES, SessionNotification};
+use agent_client_protocol::v1::schema::{CLIENT_METHOD_NAMES, SessionId, SessionNotification};
 use agent_client_protocol::{Client, Error, UntypedMessage};
 use serde_json::value::{RawValue, to_raw_value};
 use std::sync::{Arc, OnceLock};
@@ -33,6 +33,8 @@ struct Shared {
 enum Cue {
     /// A message of the agent, with the terminals that were in it when it was sent.
     Show { params: Box<RawValue>, terminals: Vec<Terminal>, _shown: oneshot::Sender<()> },
+    /// Everything of a session up to now.
+    Flush { session: SessionId, _shown: oneshot::Sender<()> },
     /// A terminal has something new.
     Woke(Wake),
 }
@@ -79,6 +81,17 @@ impl Local {
         Ok(())
     }
 
+    /// Done when nothing of a session is left to send. If nothing was ever shown, there is nothing.
+    pub(super) async fn flush(&self, session: &SessionId) {
+        let Some(stage) = self.shared.stage.get() else { return };
+        let (shown, seen) = oneshot::channel();
+        let cue = Cue::Flush { session: session.clone(), _shown: shown };
+        // Fails only when the connection has ended.
+        if stage.send(cue).await.is_ok() {
+            let _ = seen.await;
+        }
+    }
+
     /// Without waiting, if anything was shown before.
     pub(super) fn show_soon(&self, notification: SessionNotification) {
         if let (Some(stage), Ok((cue, _))) = (self.shared.stage.get(), self.cue(&notification)) {
@@ -120,6 +133,9 @@ impl Stage {
     fn play(&mut self, cue: Cue) {
         match cue {
             Cue::Show { params, terminals, _shown } => self.show(params, terminals),
+            Cue::Flush { session, _shown } => {
+                self.display.flush(&session).iter().for_each(|params| self.send(params))
+            }
             Cue::Woke(wake) => {
                 self.display.catch_up(&wake.terminal).iter().for_each(|params| self.send(params))
             }

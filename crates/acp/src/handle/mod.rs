@@ -21,6 +21,7 @@
 //! All of it waits for the client's answers, so none of it may be awaited in one of the connection's own handlers, which keeps
 //! those answers from being read: leave the handler first with [`ConnectionTo::spawn`].
 
+mod address;
 mod backend;
 mod command;
 mod error;
@@ -71,7 +72,11 @@ impl Terminals {
     /// If the client has no terminals, runs commands in `host` and shows them to the client as far as it can show them:
     /// live where it announced `_meta.terminal_output`, otherwise as text that grows. They end with the connection.
     ///
-    /// Sessions have to be opened with [`Terminals::open_session`]. Needs a Tokio runtime.
+    /// What may run is up to the host's own judge ([`Host::judge`]): everything, unless one was given. What it wants
+    /// somebody to be asked about is asked by [`Host::ask`], and refused without it.
+    ///
+    /// Sessions have to be opened with [`Terminals::open_session`]. Needs a Tokio runtime. Before a prompt is answered,
+    /// await [`Terminals::flush`].
     #[must_use]
     pub fn or_local(mut self, host: Host) -> Self {
         if let Backend::Nowhere = self.backend {
@@ -123,7 +128,16 @@ impl Terminals {
         }
     }
 
-    /// The same for those who cannot wait: in the order of calls, if there is a connection.
+    /// Done when everything that there is to show of a session's commands is on its way to the client: output that was
+    /// printed up to now, and what was still to be sent. A client may stop looking at a session once its prompt is answered,
+    /// so await this first, then answer. Everything that was sent before goes before, since a connection keeps the order.
+    pub async fn flush(&self, session: &SessionId) {
+        if let Backend::Local(local) = &self.backend {
+            local.flush(session).await;
+        }
+    }
+
+    /// As [`Terminals::update`], for those who cannot wait: in the order of calls, if there is a connection.
     fn update_soon(&self, session: &SessionId, update: SessionUpdate) {
         let notification = SessionNotification::new(session.clone(), update);
         match &self.backend {

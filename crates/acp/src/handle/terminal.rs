@@ -1,11 +1,8 @@
 //! A command that was started, and everything that can be done with it.
 
-use super::{Exit, Finished, Follow, Output, TerminalError, Terminals};
-use agent_client_protocol::Error;
-use agent_client_protocol::v1::schema::{
-    KillTerminalRequest, ReleaseTerminalRequest, SessionId, Terminal, TerminalId, TerminalOutputRequest,
-    ToolCallContent, WaitForTerminalExitRequest,
-};
+use super::address::Address;
+use super::{Exit, Finished, Follow, Output, TerminalError};
+use agent_client_protocol::v1::schema::{SessionId, Terminal, TerminalId, ToolCallContent};
 use std::pin::pin;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -17,9 +14,7 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 /// A command in a terminal. Dropping it releases the terminal in the background, which ends the command.
 #[derive(Debug)]
 pub struct TerminalHandle {
-    terminals: Terminals,
-    session: SessionId,
-    id: TerminalId,
+    address: Address,
     /// Where a local terminal is released from, wherever the handle is dropped.
     runtime: Option<Handle>,
     state: State,
@@ -32,20 +27,20 @@ enum State {
 }
 
 impl TerminalHandle {
-    pub(super) fn new(terminals: Terminals, session: SessionId, id: TerminalId) -> Self {
-        Self { terminals, session, id, runtime: Handle::try_current().ok(), state: State::Held }
+    pub(super) fn new(address: Address) -> Self {
+        Self { address, runtime: Handle::try_current().ok(), state: State::Held }
     }
 
     /// Its name at the client.
     #[must_use]
     pub fn id(&self) -> &TerminalId {
-        &self.id
+        &self.address.id
     }
 
     /// The session it belongs to.
     #[must_use]
     pub fn session(&self) -> &SessionId {
-        &self.session
+        &self.address.session
     }
 
     /// The terminal as content of a tool call. The client goes on showing it after it was released, if it was embedded
@@ -53,41 +48,35 @@ impl TerminalHandle {
     /// updates are put into words that a client without terminals can show.
     #[must_use]
     pub fn content(&self) -> ToolCallContent {
-        ToolCallContent::Terminal(Terminal::new(self.id.clone()))
+        ToolCallContent::Terminal(Terminal::new(self.address.id.clone()))
     }
 
-    /// What it has printed so far, and the end if there is one.
+    /// What it has printed so far, and the end if there is one. Never more text than the limit the command was started
+    /// with, whatever the client sends.
     pub async fn current_output(&self) -> Result<Output, TerminalError> {
-        let request = TerminalOutputRequest::new(self.session.clone(), self.id.clone());
-        Ok(self.terminals.backend.output(request).await?.into())
+        self.address.output().await
     }
 
     /// Waits for the end. Dropping the future takes the question back; the command goes on.
     pub async fn wait_for_exit(&self) -> Result<Exit, TerminalError> {
-        let request = WaitForTerminalExitRequest::new(self.session.clone(), self.id.clone());
-        match self.terminals.backend.wait_for_exit(request).await {
-            Ok(answer) => Ok(answer.exit_status.into()),
-            Err(error) if is_lost(&error) => Ok(Exit::Unknown),
-            Err(error) => Err(error.into()),
-        }
+        self.address.wait_for_exit().await
     }
 
     /// Ends the command. The terminal can still be asked for its output and its end.
     pub async fn kill(&self) -> Result<(), TerminalError> {
-        let request = KillTerminalRequest::new(self.session.clone(), self.id.clone());
-        self.terminals.backend.kill(request).await.map(drop)
+        self.address.kill().await
     }
 
     /// Ends the command if it runs, and lets go of the terminal. Goes on in the background if the future is dropped.
     pub async fn release(mut self) -> Result<(), TerminalError> {
-        let released = self.terminals.backend.release(self.release_request()).await;
+        let released = self.address.release().await;
         // Also if it failed: asking again from `drop` would get the same answer.
         self.state = State::Released;
-        released.map(drop)
+        released
     }
 
-    /// Waits for the end, at most for `limit`; then kills the command. In both cases takes the final output and releases the
-    /// terminal.
+    /// Waits for the end, at most for `limit`; then kills the command. In both cases takes the final output, within the limit
+    /// of [`Command::output_byte_limit`](super::Command::output_byte_limit), and releases the terminal.
     pub async fn wait_or_kill(self, limit: Duration) -> Result<Finished, TerminalError> {
         let finished = self.settle(limit).await?;
         // All that was wanted is here. A client that cannot let go of its terminal does not change the result.
@@ -117,27 +106,21 @@ impl TerminalHandle {
         Ok(Finished { exit, output: output.text, truncated: output.truncated, timed_out })
     }
 
-    /// Its output as it comes: `while let Some(piece) = follow.next().await? { … }`. The protocol can only be asked again and
-    /// again, for everything that is kept each time: name an output limit if there may be much.
-    #[must_use]
-    pub fn follow(&self) -> Follow<'_> {
-        Follow::new(self)
-    }
-
-    fn release_request(&self) -> ReleaseTerminalRequest {
-        ReleaseTerminalRequest::new(self.session.clone(), self.id.clone())
+    /// Its output as it comes: `while let Some(piece) = follow.next().await? { … }`, or as a [`Stream`]. It is a value of its
+    /// own and can go to another task; it ends with the command, or with an error once this handle has released it. The
+    /// protocol can only be asked again and again, for everything that is kept each time: name an output limit that is
+    /// lower than the usual one if there may be much.
+    ///
+    /// [`Stream`]: futures_core::Stream
+    pub fn follow(&self) -> Follow {
+        Follow::new(self.address.clone())
     }
 }
 
 impl Drop for TerminalHandle {
     fn drop(&mut self) {
         if self.state == State::Held {
-            self.terminals.backend.release_soon(self.release_request(), self.runtime.as_ref());
+            self.address.release_soon(self.runtime.as_ref());
         }
     }
-}
-
-/// How wharf's host says that nobody saw the end, since agents take an empty status for a success.
-fn is_lost(error: &Error) -> bool {
-    error.data.as_ref().and_then(|data| data.get("code")).is_some_and(|code| code == "lost")
 }

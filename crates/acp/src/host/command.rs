@@ -63,10 +63,7 @@ fn shell(settings: &Settings) -> PathBuf {
     settings.shell.clone().or_else(found).unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
-/// The request on one line, for people.
-pub(super) fn line(request: &CreateTerminalRequest) -> String {
-    std::iter::once(request.command.as_str())
-        .chain(request.args.iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(" ")
+/// What was asked for: words, or a line alone.
+pub(super) fn words(request: &CreateTerminalRequest) -> Vec<String> {
+    std::iter::once(&request.command).chain(&request.args).cloned().collect()
 }

@@ -27,8 +27,8 @@ pub enum Event {
     Refused {
         /// Who asked.
         session: SessionId,
-        /// The command, as one line for people.
-        command: String,
+        /// The command as it was asked for: its words, or a line alone. As in the terminal's `meta`, had it been started.
+        command: Vec<String>,
         /// Why.
         error: Error,
     },

@@ -273,7 +273,7 @@ impl Host {
                     Err(error) => Err(error),
                 };
                 if let Err(error) = &made {
-                    let (session, command) = (request.session_id.clone(), command::line(&request));
+                    let (session, command) = (request.session_id.clone(), command::words(&request));
                     host.tell(&Event::Refused { session, command, error: error.clone() });
                 }
                 let _ = answer.send(made.map(|entry| Unclaimed::new(entry, &host)));

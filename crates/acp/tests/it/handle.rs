@@ -235,6 +235,9 @@ async fn a_command_that_ends_in_time_is_told_with_its_code_and_all_its_output() 
         assert!(host.terminal(&session(), &id).is_none(), "released");
         let recipe = ["terminal/create", "terminal/wait_for_exit", "terminal/output", "terminal/release"];
         assert_eq!(sent.methods(), recipe);
+        // Otherwise a client could keep, and send, whatever was printed.
+        let create = sent.all().into_iter().find(|message| message["method"] == "terminal/create").unwrap();
+        assert_eq!(create["params"]["outputByteLimit"], 1 << 20);
     })
     .await;
     place.check().await;

@@ -144,3 +144,15 @@ async fn the_reason_that_a_client_gives_beside_its_message_is_told() {
         agent.unwrap();
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_sends_more_than_it_was_asked_for_is_cut() {
+    with_client(Kill::Answered, async |terminals| {
+        let terminal = terminals.command(&session(), "x").output_byte_limit(3).start().await.unwrap();
+        let output = terminal.current_output().await.unwrap();
+        assert_eq!((output.text.as_str(), output.truncated), ("ext", true));
+        let finished = terminal.wait_or_kill(Duration::from_secs(1)).await.unwrap();
+        assert_eq!((finished.output.as_str(), finished.truncated), ("ext", true));
+    })
+    .await;
+}

@@ -3,6 +3,9 @@
 use crate::pair::{Announces, connect, host, session};
 use agent_client_protocol::Client;
 use agent_client_protocol::v1::ConnectionTo;
+use futures_core::Stream;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 use wharf_acp::{Exit, Follow, Host, Terminals};
 use wharf_testing::{Place, guarded, until};
@@ -14,7 +17,7 @@ async fn with_terminals(place: &Place, host: &Host, agent: impl AsyncFnOnce(Term
 }
 
 /// All pieces, as one text and as they came.
-async fn all(mut follow: Follow<'_>) -> (String, Vec<wharf_acp::Piece>, Option<Exit>) {
+async fn all(mut follow: Follow) -> (String, Vec<wharf_acp::Piece>, Option<Exit>) {
     let mut pieces = Vec::new();
     while let Some(piece) = follow.next().await.unwrap() {
         pieces.push(piece);
@@ -146,6 +149,53 @@ async fn a_client_that_keeps_nothing_is_said_to_have_dropped_it() {
         let (text, pieces, exit) = all(terminal.follow()).await;
         assert_eq!((text.as_str(), exit), ("", Some(Exit::Code(0))));
         assert!(pieces.iter().any(|piece| piece.missed));
+    })
+    .await;
+    place.check().await;
+}
+
+/// As any stream is read.
+async fn pieces_of<S: Stream>(stream: S) -> Vec<S::Item> {
+    let (mut stream, mut items) = (pin!(stream), Vec::new());
+    while let Some(item) = poll_fn(|cx| stream.as_mut().poll_next(cx)).await {
+        items.push(item);
+    }
+    items
+}
+
+#[tokio::test]
+async fn it_is_a_stream_that_another_task_can_read_while_the_handle_is_used() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        let line = "trap 'echo killed; exit 3' TERM; echo begun; while :; do sleep 0.01; done";
+        let terminal = terminals.command(&session(), line).start().await.unwrap();
+        let mut follow = terminal.follow().every(Duration::from_millis(5));
+        assert_eq!(follow.next().await.unwrap().unwrap().text, "begun\n");
+        let reading = tokio::spawn(pieces_of(follow));
+        terminal.kill().await.unwrap();
+        let text: String = reading.await.unwrap().into_iter().map(|piece| piece.unwrap().text).collect();
+        assert!(text.ends_with("killed\n") && !text.contains("begun"), "{text:?}");
+        assert_eq!(terminal.wait_for_exit().await.unwrap(), Exit::Code(3));
+    })
+    .await;
+    place.check().await;
+}
+
+#[tokio::test]
+async fn once_its_terminal_is_released_it_says_so_once_and_ends() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    with_terminals(&place, &host, async |terminals| {
+        let terminal = terminals.command(&session(), "echo begun; sleep 100").start().await.unwrap();
+        let mut follow = terminal.follow().every(Duration::from_millis(5));
+        assert_eq!(follow.next().await.unwrap().unwrap().text, "begun\n");
+        terminal.release().await.unwrap();
+        let left = pieces_of(&mut follow).await;
+        // Whoever waited hears of the end, and then of nothing any more.
+        assert!(left.iter().filter(|piece| piece.is_err()).count() <= 1, "{left:?}");
+        assert!(left.last().is_none_or(Result::is_err), "{left:?}");
+        assert_eq!(follow.next().await.unwrap(), None);
     })
     .await;
     place.check().await;

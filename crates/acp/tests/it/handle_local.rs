@@ -3,12 +3,13 @@
 use crate::pair::{Announces, Sent, connect, host, session};
 use agent_client_protocol::Client;
 use agent_client_protocol::v1::ConnectionTo;
-use agent_client_protocol::v1::schema::{SessionUpdate, ToolCall};
+use agent_client_protocol::v1::schema::{ContentChunk, SessionNotification, SessionUpdate, ToolCall};
 use serde_json::{Value, json};
 use std::time::Duration;
-use wharf_acp::{Exit, Host, Terminals};
-use wharf_core::TerminalId;
-use wharf_testing::{Place, guarded};
+use wharf_acp::{Exit, Host, TerminalHandle, Terminals};
+use wharf_core::policy::{Denial, Judge, Judgement, SessionPlace};
+use wharf_core::{Spec, SpecError, TerminalId, unrestricted};
+use wharf_testing::{Place, guarded, until};
 
 const LONG: Duration = Duration::from_secs(15);
 
@@ -147,5 +148,87 @@ async fn local_commands_end_with_the_connection() {
     .await;
     assert_eq!(told.released().await, *terminal.id().0);
     drop((terminals, terminal));
+    place.check().await;
+}
+
+/// Allows what it was told to, asks about one thing and denies the rest.
+struct Strict;
+
+impl Judge for Strict {
+    fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError> {
+        assert_eq!((place.cwd.to_str(), place.key.as_str()), (Some("/"), "s"));
+        let line = format!("{spec:?}");
+        if line.contains("allowed") {
+            return unrestricted(spec).map(Judgement::Allow);
+        }
+        Ok(Judgement::Deny(Denial { reason: "it is not on the list".to_owned(), ..Denial::default() }))
+    }
+}
+
+#[tokio::test]
+async fn the_hosts_judge_decides_here_too() {
+    let place = Place::process();
+    let (host, _told) = host(&place);
+    let host = host.judge(Strict);
+    alone(&place, Announces::Nothing, &host, async |terminals, sent| {
+        terminals.open_session(session(), "/");
+        let ran = place.dir().join("ran");
+        let line = format!("touch {}", ran.display());
+        let refused = terminals.command(&session(), line).tool_call("no").run(LONG).await.unwrap_err();
+        assert!(refused.to_string().contains("it is not on the list"), "{refused}");
+        assert!(!ran.exists());
+        // Who watches is told too.
+        while sent.updates().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(sent.updates().last().unwrap()["status"], "failed");
+        let finished =
+            terminals.command(&session(), "echo allowed").start().await.unwrap().wait_or_kill(LONG).await;
+        assert_eq!(finished.unwrap().output, "allowed\n");
+    })
+    .await;
+    place.check().await;
+}
+
+/// Prints much and stays, is embedded by hand, and beside it one is given up half-way, which says so without waiting.
+async fn keep_the_client_busy(terminals: &Terminals, host: &Host) -> TerminalHandle {
+    let line = "for i in $(seq 50); do echo $i; done; echo all said; sleep 100";
+    let terminal = terminals.command(&session(), line).start().await.unwrap();
+    let call = ToolCall::new("mine", "Mine").content(vec![terminal.content()]);
+    terminals.update(&session(), SessionUpdate::ToolCall(call)).await.unwrap();
+    let given_up = terminals.command(&session(), "sleep 100").tool_call("given-up").run(LONG);
+    assert!(tokio::time::timeout(Duration::from_millis(200), given_up).await.is_err());
+    let real = host.terminal(&session(), &terminal.id().0).unwrap();
+    until(&real, "all said").await;
+    terminal
+}
+
+#[tokio::test]
+async fn after_a_flush_nothing_of_the_session_is_left_to_send_before_the_prompts_answer() {
+    let place = Place::process();
+    for announces in [Announces::Nothing, Announces::TerminalOutput] {
+        let ((local, _told), (client_host, _told_too)) = (host(&place), host(&place));
+        let body = async |cx: ConnectionTo<Client>, capabilities, sent: Sent| {
+            let terminals = Terminals::new(cx.clone(), &capabilities).or_local(local.clone());
+            terminals.open_session(session(), "/");
+            terminals.flush(&session()).await;
+            let terminal = keep_the_client_busy(&terminals, &local).await;
+            terminals.flush(&session()).await;
+            // In the place of the answer, which goes the same way: behind everything that was sent before.
+            let answer = SessionUpdate::AgentMessageChunk(ContentChunk::new("the answer".into()));
+            cx.send_notification(SessionNotification::new(session(), answer)).unwrap();
+            let is_answer = |update: &Value| update["content"]["text"] == "the answer";
+            while !sent.updates().iter().any(is_answer) {
+                tokio::task::yield_now().await;
+            }
+            let mut updates = sent.updates();
+            updates.truncate(updates.iter().position(is_answer).unwrap());
+            assert!(json!(updates).to_string().contains("all said"), "{updates:?}");
+            assert!(updates.iter().any(|update| update["rawOutput"]["cancelled"] == true), "{updates:?}");
+            terminal.release().await.unwrap();
+            terminals.close_session(&session()).await;
+        };
+        guarded(connect(&client_host, announces, place.dir(), body)).await;
+    }
     place.check().await;
 }

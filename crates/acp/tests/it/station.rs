@@ -72,7 +72,7 @@ fn name(event: &Event) -> String {
         Event::Created { terminal, .. } => format!("created {}", terminal.id()),
         Event::Ended { id, ended, .. } => format!("ended {id} by {}", ended.author),
         Event::Released { id, .. } => format!("released {id}"),
-        Event::Refused { command, .. } => format!("refused {command}"),
+        Event::Refused { command, .. } => format!("refused {}", command.join(" ")),
         _ => "something else".to_owned(),
     }
 }

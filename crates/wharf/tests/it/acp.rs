@@ -226,6 +226,7 @@ fn the_log_tells_what_was_run_and_how_it_ended() {
         ask create '"command":"exec sleep 1000"'; id
         ask kill "\"terminalId\":\"$terminal\""
         ask create '"command":"true","cwd":"relative"'
+        ask create '"command":"a b","args":["c d"],"cwd":"relative"'
         exit 3"#,
     );
     let (_, done) = client.finish();
@@ -246,7 +247,12 @@ fn the_log_tells_what_was_run_and_how_it_ended() {
     assert_eq!((&ended[0]["exit_code"], &ended[0]["bytes"]), (&json!(0), &json!(3)));
     assert_eq!((&ended[1]["signal"], &ended[1]["cause"]), (&json!("SIGTERM"), &json!("killed")));
     assert_eq!(ended[0]["terminal"], created[0]["terminal"]);
-    assert_eq!(of("refused")[0]["error"]["code"], -32602);
+    let refused = of("refused");
+    assert_eq!((&refused[0]["command"], &refused[0]["error"]["code"]), (&json!(["true"]), &json!(-32602)));
+    assert_eq!(refused[1]["command"], json!(["a b", "c d"]));
+    for record in records.iter().filter(|record| record.get("command").is_some()) {
+        assert!(record["command"].is_array(), "a command is a list in every record: {record}");
+    }
     assert_eq!(of("released").len(), 2);
     let last = records.last().unwrap();
     assert_eq!(

@@ -1,5 +1,6 @@
 //! `--log`: what was run, by which agent and session, and how it ended; one record a line.
 //!
+//! `command` is a list in every record: the words, or a shell's line alone. What was refused is told as it was asked for.
 //! Fields are added, never renamed or given another meaning. Each line is one write to the end of the file, so that
 //! several programs may share it and nothing is lost when one of them is killed.
 
