@@ -13,6 +13,7 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{AcpAgent, Client, Error, on_receive_notification};
 use wharf_acp::Host;
+use wharf_core::policy::{Law, Places, Policy};
 use wharf_core::{Dirs, Holder, Store};
 
 #[tokio::main]
@@ -20,10 +21,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let project = std::env::current_dir()?;
     let agent = AcpAgent::from_args(agent()?)?;
 
-    // These two lines, the handler, the capability and the session make `terminal: true` honest.
+    // These lines, the handler, the capability and the session make `terminal: true` honest. The law is what `wharf acp`
+    // has: the person's own policy file, or what is built in, and a sandbox around every command. Without `judge`
+    // everything may run, with every right of the person.
     let state = tempfile::tempdir()?;
-    let store = Store::open(Dirs::under(state.path().join("wharf")), Holder::found())?;
-    let host = Host::new(store).env(environment());
+    let (dirs, holder) = (Dirs::under(state.path().join("wharf")), Holder::found());
+    let store = Store::open(dirs.clone(), holder.clone())?;
+    let places = Places::of(&dirs, &holder, environment());
+    let law = Law::open(Policy::usual(&places)?, places)?;
+    let host = Host::new(store).env(environment()).judge(law);
 
     let client =
         Client.v1().with_handler(host.service()).on_receive_notification(print, on_receive_notification!());

@@ -24,7 +24,6 @@ mod raw_mode;
 mod report;
 mod request;
 mod show;
-mod temporary;
 mod unmarked;
 mod utc;
 mod verb;
@@ -38,6 +37,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::Builder;
+use wharf_core::policy::temporary;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();

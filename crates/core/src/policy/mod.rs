@@ -5,6 +5,8 @@
 //! loosen, or a question for a person, or says no and why. It reads the file system (a directory is judged by its open
 //! descriptor) and nothing else: files, environment and home are given to it.
 //!
+//! Who embeds wharf needs none of the parts: a [`Law`] is a judge with all of them.
+//!
 //! The boundary is the sandbox. Rules about commands are a convenience and a record; nothing is ever allowed because of
 //! what a shell line seems to say.
 
@@ -16,6 +18,7 @@ mod environment;
 mod error;
 mod existing;
 mod judge;
+mod law;
 mod limits;
 mod line;
 mod places;
@@ -25,6 +28,7 @@ mod repository;
 mod roots;
 pub mod rules;
 mod secrets;
+pub mod temporary;
 mod text;
 mod verdict;
 mod visible;
@@ -33,6 +37,7 @@ pub use ask::{Answer, Approvals, Asker, Asking, Question, Shown, TooLong, Values
 pub use audit::{Audit, AuditError};
 pub use error::PolicyError;
 pub use judge::{Explanation, Seen, Situation, Whose};
+pub use law::Law;
 pub use limits::Limits;
 pub use line::{Line, Ruled};
 pub use places::{Known, Places};

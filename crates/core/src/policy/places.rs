@@ -3,6 +3,7 @@
 
 use super::existing::{Tree, find};
 use super::{caches, secrets};
+use crate::store::{Dirs, Holder};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,30 @@ pub struct Known {
 }
 
 impl Places {
+    /// As an environment tells them, for a program that keeps its terminals there: `HOME`, and `XDG_CONFIG_HOME` or
+    /// `~/.config` for wharf's configuration.
+    #[must_use]
+    pub fn of(
+        dirs: &Dirs,
+        holder: &Holder,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        let mut places = Self { environment: environment.into_iter().collect(), ..Self::default() };
+        let directory =
+            |name| places.variable(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
+        let home = directory("HOME");
+        let config = directory("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+        let shim = match holder {
+            Holder::Process(path) => Some(path.clone()),
+            Holder::Thread => None,
+        };
+        places.config = config.unwrap_or_else(|| dirs.state.join("config")).join("wharf");
+        places.home = home;
+        (places.state, places.runtime) = (dirs.state.clone(), dirs.runtime.clone());
+        places.programs = std::env::current_exe().ok().into_iter().chain(shim).collect();
+        places
+    }
+
     /// What is hidden, whether it exists or not.
     pub(crate) fn secrets(&self) -> &[PathBuf] {
         self.known.secrets.get_or_init(|| secrets::secrets(self))

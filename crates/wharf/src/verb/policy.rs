@@ -3,7 +3,7 @@
 use crate::asked;
 use crate::cli::{Check, Choice, Policy, PolicyVerb};
 use crate::exit_code::{self, Code};
-use crate::law::{self, Law};
+use crate::law;
 use crate::place::Place;
 use crate::report::Failure;
 use crate::show;
@@ -23,14 +23,14 @@ pub(crate) fn run(args: &Policy, place: &Place) -> Result<Code, Failure> {
 }
 
 fn describe(choice: &Choice, place: &Place) -> Result<Code, Failure> {
-    let law = Law::read(choice, place)?;
+    let law = law::read(choice, place)?;
     let policy = law.in_project(&place.directory(None)?).map_err(law::refused)?;
     show::print(&policy.describe())?;
     Ok(exit_code::DONE)
 }
 
 fn explain(check: &Check, place: &Place) -> Result<Code, Failure> {
-    let law = Law::read(&check.choice, place)?;
+    let law = law::read(&check.choice, place)?;
     let cwd = place.directory(check.cwd.as_deref())?;
     let environment = place.environment();
     let spec = match (&check.shell, check.command.split_first()) {

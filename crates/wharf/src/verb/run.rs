@@ -10,7 +10,7 @@ use crate::exit_code::{self, Code};
 use crate::interact::{self, Left};
 use crate::json;
 use crate::keyboard;
-use crate::law::Law;
+use crate::law;
 use crate::live::{self, Through, Until};
 use crate::modes::Modes;
 use crate::owed;
@@ -100,7 +100,7 @@ pub(crate) fn grant(
     if choice.sandbox.is_none() {
         return Ok(Ok(unrestricted(spec)?));
     }
-    let law = Law::read(choice, place)?;
+    let law = law::read(choice, place)?;
     let temp = temporary::of_terminal(&place.dirs.state, id.as_str())?;
     Ok(match law.judge_typed(spec, &place.directory(None)?, &temp)? {
         Judgement::Allow(grant) => Ok(grant),

@@ -107,3 +107,31 @@ fn a_directory_that_is_swapped_while_it_is_judged_never_gets_out() {
     assert!(ours.inside > 1000 && ours.refused > 1000 && swaps > 1000, "{ours:?}, {swaps} swaps");
     assert!(naive.escaped > 0, "{naive:?}");
 }
+
+/// The number of a directory's links grows and shrinks with the directories in it, and says nothing of which it is.
+#[test]
+fn a_directory_in_which_others_make_directories_is_always_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let work = dir.path().canonicalize().unwrap().join("work");
+    fs::create_dir(&work).unwrap();
+    let roots = Roots::new(vec![Root::open(&work).unwrap()]);
+    let (stop, made) = (AtomicBool::new(false), AtomicU64::new(0));
+    let busy = || {
+        while !stop.load(Ordering::Relaxed) {
+            let below = work.join("below");
+            fs::create_dir(&below).unwrap();
+            fs::remove_dir(&below).unwrap();
+            made.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
+        scope.spawn(busy);
+        let mut rounds = 0;
+        while rounds < 5000 || made.load(Ordering::Relaxed) < 1000 {
+            rounds += 1;
+            let admitted = roots.admit(&work).unwrap_or_else(|refused| panic!("{refused} in round {rounds}"));
+            assert_eq!(admitted.path, work);
+        }
+    });
+}

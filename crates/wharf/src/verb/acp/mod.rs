@@ -10,7 +10,7 @@ mod recording;
 use crate::cli::Acp;
 use crate::exit_code::{self, Code};
 use crate::hang_up::hung_up;
-use crate::law::Law;
+use crate::law;
 use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
@@ -36,7 +36,7 @@ pub(crate) async fn run(args: &Acp, place: &Place) -> Result<Code, Failure> {
     let recorder = args.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new);
     let store = place.store_for_many()?;
     let observer = observer(log.clone(), recorder.clone());
-    let law = Arc::new(Law::read(&args.choice, place)?);
+    let law = Arc::new(law::read(&args.choice, place)?);
     let most = law.policy.limits().terminals.unwrap_or(usize::MAX);
     let host = Host::new(store.clone())
         .env(place.environment())

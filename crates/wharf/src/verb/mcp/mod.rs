@@ -33,7 +33,7 @@ mod words;
 
 use crate::cli::Mcp;
 use crate::exit_code::{self, Code};
-use crate::law::Law;
+use crate::law;
 use crate::place::Place;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
@@ -69,7 +69,7 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
             .hint("--cwd DIR names another")
     })?;
     let store = place.store_for_many()?;
-    let law = Arc::new(Law::read(&args.choice, place)?);
+    let law = Arc::new(law::read(&args.choice, place)?);
     let programs = Programs::find(args.shell.as_deref(), place)?;
     let state = place.dirs.state.clone();
     let desk = Desk::new(store.clone(), state, project, place.audit()?, args.name.clone());

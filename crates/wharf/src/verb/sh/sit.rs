@@ -197,12 +197,14 @@ fn welcome(seat: &Seat<'_>) -> String {
     let (terminal, key) = (seat.terminal, seat.key);
     let name = find::shell_of(terminal).map_or("", |shell| &shell.name);
     let sandbox = &terminal.meta().sandbox;
-    let whose = match (is_own(terminal), seat.purpose) {
-        (true, _) => "your own".to_owned(),
-        (false, Purpose::Watch) => format!("of {}", find::owner(terminal)),
-        (false, Purpose::Type) => format!("of {}; typing takes it over", find::owner(terminal)),
+    let of = || format!("of {}", find::owner(terminal));
+    // What typing does comes first: a window of 80 columns shows no more than the beginning.
+    let (typing, whose) = match (is_own(terminal), seat.purpose) {
+        (true, _) => ("", "your own".to_owned()),
+        (false, Purpose::Watch) => ("", of()),
+        (false, Purpose::Type) => (", typing takes it over", of()),
     };
-    format!("wharf: {key} leaves. Shell {name}, sandbox {sandbox}, {whose}")
+    format!("wharf: {key} leaves{typing}. Shell {name}, sandbox {sandbox}, {whose}")
 }
 
 /// Its size is again what those have who stay.

@@ -48,20 +48,20 @@ impl Temporary {
 }
 
 /// That of a terminal which may outlive this process: it goes some time after the terminal.
-pub(crate) fn of_terminal(state: &Path, id: &str) -> io::Result<PathBuf> {
+pub fn of_terminal(state: &Path, id: &str) -> io::Result<PathBuf> {
     let path = state.join("tmp").join(format!("{OF_TERMINAL}{id}"));
     make(&path)?;
     Ok(path)
 }
 
 /// Removes that of a terminal of which nothing runs any more.
-pub(crate) fn remove_of_terminal(state: &Path, id: &str) {
+pub fn remove_of_terminal(state: &Path, id: &str) {
     // If something cannot be removed now, whoever looks next finds it.
     let _ = fs::remove_dir_all(state.join("tmp").join(format!("{OF_TERMINAL}{id}")));
 }
 
 /// Removes those whose terminal is gone, and those of killed processes.
-pub(crate) fn remove_orphans(state: &Path) {
+pub fn remove_orphans(state: &Path) {
     remove_stale(state, &state.join("tmp"));
 }
 
