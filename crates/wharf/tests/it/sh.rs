@@ -94,7 +94,7 @@ fn the_first_key_takes_an_agents_shell_and_leaving_gives_it_back() {
     assert_eq!(agent.run("x=from-the-agent; echo $x").unwrap(), "from-the-agent");
     let mut seat = sit(&wharf, ["sh"]);
     seat.see("from-the-agent");
-    seat.see("of some-agent; typing takes it over");
+    seat.see("typing takes it over. Shell default, sandbox open, of some-agent");
     assert!(!agent.is_taken(), "looking on takes nothing");
     seat.type_keys("echo human sees $x\r");
     seat.see("you have taken over");

@@ -3,6 +3,7 @@
 pub(crate) mod client;
 
 mod era;
+mod human;
 mod life;
 mod long;
 mod past;

@@ -7,6 +7,7 @@ use super::ground::Ground;
 use super::job::{Stream, bash, say, workshop};
 use super::left::users;
 use crate::harness::finish;
+use std::os::unix::fs::MetadataExt;
 
 /// Whether the settings of an editor that are behind a link can be changed, by any of these.
 fn changes_settings_behind_a_link(user: User, profile: Profile) -> Vec<&'static str> {
@@ -71,6 +72,55 @@ fn hooks_behind_a_link_cannot_be_planted_from_a_sandbox() {
     for user in users() {
         assert!(!plants_hooks_behind_a_link(user, Profile::Workspace), "as {user:?}");
         assert!(!plants_hooks_behind_a_link(user, Profile::Locked), "as {user:?}");
+    }
+}
+
+/// Ways to give something that is protected a second name, and to change it by that.
+const SECOND_NAMES: [&str; 6] = [
+    "ln .mcp.json second && echo x > second",
+    "cp --link .git/hooks/pre-commit second && echo x > second",
+    "ln --logical /proc/self/fd/3 second 3< .mcp.json && echo x > second",
+    "mkdir other && ln .vscode/settings.json other/second && echo x > other/second",
+    "mv .git/hooks/pre-commit second && echo x > second && mv second .git/hooks/pre-commit",
+    "ln second .claude/settings.json; ln second .mcp.json || ln -f second .mcp.json",
+];
+
+/// Which of them change what is protected, or how many names it has.
+fn changes_by_second_name(user: User, profile: Profile) -> Vec<&'static str> {
+    let prepare = "rm -rf .git .mcp.json .vscode .claude second other; git init -q .; mkdir -p .vscode .claude .git/hooks
+        for file in .mcp.json .vscode/settings.json .git/hooks/pre-commit; do echo kept > $file; done; [ $1 = 5 ] && echo x > second
+        true";
+    let ground = workshop(user);
+    let protected = [".mcp.json", ".vscode/settings.json", ".git/hooks/pre-commit"];
+    let is_changed = |file: &&str| {
+        let path = ground.path("root").join(file);
+        let names = std::fs::metadata(&path).map_or(0, |meta| meta.nlink());
+        names != 1 || std::fs::read_to_string(&path).is_ok_and(|text| text != "kept\n")
+    };
+    let changes = |(number, attempt): &(usize, &'static str)| {
+        let prepare = prepare.replace("$1", &number.to_string());
+        let prepared = bash(&ground, Profile::Open, &prepare, Stream::Pipe);
+        assert_eq!(prepared.code, Some(0), "as {user:?}: {prepared:?}");
+        let done = bash(&ground, profile, attempt, Stream::Pipe);
+        assert!(done.code.is_some_and(|code| code < 100), "as {user:?}: {done:?}");
+        protected.iter().any(is_changed)
+    };
+    SECOND_NAMES.into_iter().enumerate().filter(changes).map(|(_, attempt)| attempt).collect()
+}
+
+#[test]
+fn what_is_protected_can_get_a_second_name_in_the_open() {
+    users().into_iter().for_each(|user| {
+        assert_eq!(changes_by_second_name(user, Profile::Open), SECOND_NAMES, "as {user:?}")
+    });
+}
+
+#[test]
+fn what_is_protected_gets_no_second_name_in_a_sandbox() {
+    for user in users() {
+        for profile in [Profile::Workspace, Profile::Locked] {
+            assert_eq!(changes_by_second_name(user, profile), [""; 0], "as {user:?} in {}", profile.name());
+        }
     }
 }
 
