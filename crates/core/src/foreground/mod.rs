@@ -33,6 +33,8 @@ pub struct Foreground {
     pub signals: bool,
     /// Enter arrives as a newline. Most line editors switch that off.
     pub newline: bool,
+    /// A newline arrives as Enter. The line editor of zsh exchanges the two.
+    pub exchanged: bool,
     /// Bytes typed and not read yet.
     pub unread: u32,
     /// The group's members, parents before children; of very many only some.
@@ -50,6 +52,7 @@ impl Terminal {
                 canonical: seen.typing.canonical,
                 signals: seen.typing.signals,
                 newline: seen.typing.newline,
+                exchanged: seen.typing.exchanged,
                 unread: seen.unread,
                 members: seen.members,
             }),

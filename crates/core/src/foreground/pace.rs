@@ -63,6 +63,7 @@ mod tests {
             canonical: true,
             signals: true,
             newline: true,
+            exchanged: false,
             unread: 0,
             members: Vec::new(),
         }

@@ -19,9 +19,10 @@ use tokio::time::timeout_at;
 const KEY: &[u8] = b"\x1b[7708~";
 /// Takes back what was typed on the line before.
 const CLEAR: &[u8] = b"\x15";
-/// Reads lines up to a dot, in any of the shells, and runs them.
-const READ: &[u8] =
-    b" r=; while IFS= read -r l && [ \"$l\" != . ]; do r=$r$l; done; eval \"$(printf %b \"$r\")\"\r";
+/// Reads lines up to a dot, in any of the shells, and runs them. Not shown: people watch, and there is a secret in them.
+const READ: &[u8] = b" __wharf_s=$(stty -g) && stty -echo; __wharf_r=; \
+    while IFS= read -r __wharf_l && [ \"$__wharf_l\" != . ]; do __wharf_r=$__wharf_r$__wharf_l; done; \
+    stty \"$__wharf_s\"; eval \"$(printf %b \"$__wharf_r\")\"\r";
 const LINE: usize = 1000;
 /// How long an answer may take.
 const ANSWERING: Duration = Duration::from_millis(500);
@@ -36,8 +37,10 @@ pub(super) fn is_at_prompt(core: &Core, foreground: &Foreground) -> bool {
     let itself = foreground.group == core.pid
         && foreground.unread == 0
         && foreground.members.iter().any(|member| member.pid == core.pid && reads(member.doing));
-    // A line editor reads keys and says that it wants to know what is pasted; `read` in a command does not.
-    let edits = !foreground.canonical && !foreground.echo && core.view().display.modes().bracketed_paste;
+    // A line editor reads keys, tells Enter from a newline or exchanges them, and says that it wants to know what is pasted.
+    // `read` in a command does none of the latter, and a command may have said the last.
+    let keys = !foreground.canonical && !foreground.echo && (!foreground.newline || foreground.exchanged);
+    let edits = keys && core.view().display.modes().bracketed_paste;
     itself && (edits || is_replaced(core))
 }
 
@@ -61,7 +64,9 @@ pub(super) async fn mend(shell: &Shell) -> bool {
     let prompt = prompt_begins(core);
     let Ok(mut input) = core.terminal.input("wharf") else { return false };
     let kind = core.view().track.kind().unwrap_or(core.meta.kind);
-    if kind != Kind::Sh && !is_replaced(core) {
+    // One that has never told of itself has not been given our keys: its user's files took our hooks before the first prompt.
+    let is_deaf = is_replaced(core) || core.state() == State::Starting;
+    if kind != Kind::Sh && !is_deaf {
         if input.send(KEY).await.is_err() {
             return false;
         }
@@ -134,7 +139,10 @@ fn end_unseen(core: &Core, at: u64) {
 fn lines(core: &Core, kind: Kind) -> Vec<u8> {
     let last = core.view().track.last().map_or(0, |last| last.id);
     let meta = ShellMeta { kind, ..core.meta.clone() };
-    let text = format!("__wharf_plain=typed\n__wharf_n={last}\n{}__wharf_answer\n", script(&meta));
+    let text = format!(
+        "unset __wharf_r __wharf_l __wharf_s\n__wharf_plain=typed\n__wharf_n={last}\n{}__wharf_answer\n",
+        script(&meta)
+    );
     let mut lines = Vec::new();
     let body = escape(&text);
     let mut rest = body.as_slice();
@@ -151,11 +159,12 @@ fn lines(core: &Core, kind: Kind) -> Vec<u8> {
     lines
 }
 
-/// Returns when the shell reads lines, or has had time enough to.
+/// Returns when the shell reads lines and does not show them, or has had time enough to.
 async fn begins_to_read(core: &Core) {
     let mut changes = core.changes();
     for _ in 0..LOOKS {
-        if core.terminal.foreground().await.is_ok_and(|foreground| foreground.canonical) {
+        let reads = |foreground: Foreground| foreground.canonical && !foreground.echo;
+        if core.terminal.foreground().await.is_ok_and(reads) {
             return;
         }
         changes.borrow_and_update();

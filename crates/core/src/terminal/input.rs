@@ -9,8 +9,9 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use wharf_shim::wire::message::{Reply, Request};
 
-/// One message to the holder: small enough that another sender's message can pass between two of ours.
-const PIECE: usize = 16 * 1024;
+/// One message to the holder, which takes it whole: what another sender types comes before it or after it. As much as
+/// may wait there; of what is longer, another sender's message can pass between two pieces.
+const PIECE: usize = 64 * 1024;
 /// How often a cut connection is made again for one piece. Each attempt reaches a holder that listens.
 const ATTEMPTS: usize = 5;
 

@@ -38,6 +38,32 @@ async fn input_reaches_the_command_and_ends_where_it_is_ended() {
 }
 
 #[tokio::test]
+async fn what_one_sends_at_once_is_not_mixed_with_what_another_types() {
+    const LONG: usize = 60_000;
+    let place = Place::process();
+    let line = "stty raw -echo; echo ready; exec head -c 120100 >typed";
+    let terminal = place.start(place.line(line).pty(Size::default()).cwd(place.dir())).await;
+    until(&terminal, "ready").await;
+    let (mut agent, mut human) = (terminal.input("agent").unwrap(), terminal.input("human").unwrap());
+    let types = async {
+        for _ in 0..100 {
+            guarded(human.send(b"h")).await.unwrap();
+        }
+    };
+    let gives = async {
+        for _ in 0..2 {
+            guarded(agent.send(&[b'a'; LONG])).await.unwrap();
+        }
+    };
+    tokio::join!(gives, types);
+    assert!(guarded(terminal.wait()).await.unwrap().success());
+    let typed = std::fs::read_to_string(place.dir().join("typed")).unwrap();
+    let runs: Vec<usize> = typed.split('h').map(str::len).filter(|len| *len > 0).collect();
+    assert!(runs == [LONG, LONG] || runs == [2 * LONG], "{runs:?}");
+    place.check().await;
+}
+
+#[tokio::test]
 async fn a_repeated_number_is_answered_and_written_once() {
     let place = Place::process();
     let terminal = place.start(place.misbehaving(&["echoes-lines"]).with_input()).await;

@@ -44,6 +44,7 @@ impl Holder {
             canonical: modes.local_modes.contains(LocalModes::ICANON),
             signals: modes.local_modes.contains(LocalModes::ISIG),
             newline: modes.input_modes.contains(InputModes::ICRNL),
+            exchanged: modes.input_modes.contains(InputModes::INLCR),
         };
         let members = if group == 0 { Vec::new() } else { self.group(group, &tty) };
         // Last: what arrives while the members are looked at must count as unread.

@@ -28,6 +28,8 @@ pub struct Typing {
     pub signals: bool,
     /// Enter arrives as a newline, as programs get it that have no line editor.
     pub newline: bool,
+    /// And a newline as Enter, as zsh's line editor has it.
+    pub exchanged: bool,
 }
 
 /// A process of the foreground group.
@@ -83,14 +85,14 @@ impl Foreground {
 
 impl Typing {
     fn bits(self) -> u8 {
-        let flags = [self.echo, self.canonical, self.signals, self.newline];
+        let flags = [self.echo, self.canonical, self.signals, self.newline, self.exchanged];
         flags.iter().enumerate().map(|(at, flag)| u8::from(*flag) << at).sum()
     }
 
     /// Bits that are not known yet are left out.
     fn from_bits(bits: u8) -> Self {
         let has = |at: u8| bits & 1 << at != 0;
-        Self { echo: has(0), canonical: has(1), signals: has(2), newline: has(3) }
+        Self { echo: has(0), canonical: has(1), signals: has(2), newline: has(3), exchanged: has(4) }
     }
 }
 

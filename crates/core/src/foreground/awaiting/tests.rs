@@ -37,6 +37,7 @@ fn foreground(mode: Mode, members: &[(&str, Doing)]) -> Foreground {
         canonical: matches!(mode, Lines | Hidden),
         signals: !matches!(mode, Raw),
         newline: !matches!(mode, Editing | Raw),
+        exchanged: false,
         unread: 0,
         members: members.iter().enumerate().map(member).collect(),
     }

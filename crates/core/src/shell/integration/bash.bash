@@ -7,14 +7,15 @@
 exec 9<&-
 # Set where the user's own file has been read before.
 if [[ -z ${__wharf_plain-} ]]; then
-  # A file that ends the shell must not end this one: then it is started again without that file.
+  # A file that ends the shell must not end this one: then it is started again without that file. Nothing that it starts
+  # is left a descriptor by which to read this.
+  [[ -r ~/.bashrc ]] && __wharf_rc=$(</dev/fd/8)
+  exec 8<&-
   __wharf_again() {
-    local rc
     set +e
     trap - EXIT
-    IFS= read -r -d '' rc <&8
     printf '%s\n' 'wharf: ~/.bashrc ends the shell; started again without it' >/dev/tty
-    exec "$BASH" --rcfile /dev/fd/9 -i 9<<<"__wharf_plain=1"$'\n'"$rc" 8<&-
+    exec "$BASH" --rcfile /dev/fd/9 -i 9<<<"__wharf_plain=1"$'\n'"$__wharf_rc"
   }
   if [[ -r ~/.bashrc ]]; then
     trap __wharf_again EXIT
@@ -22,7 +23,7 @@ if [[ -z ${__wharf_plain-} ]]; then
     [[ $(trap -p EXIT) == *__wharf_again* ]] && trap - EXIT
   fi
   unset -f __wharf_again
-  exec 8<&-
+  unset -v __wharf_rc
 fi
 # What was typed to read this is no command of anybody's.
 [[ ${__wharf_plain-} == typed ]] && history -d -1 2>/dev/null
@@ -33,7 +34,10 @@ __wharf_n=${__wharf_n-0} __wharf_run= __wharf_human=0 __wharf_none= __wharf_show
 __wharf_mark=$'\e]6973;@NONCE@;'
 __wharf_b=$__wharf_mark"B;$$"$'\a'
 
+# Not traced, since there are files for traces (BASH_XTRACEFD), and the secret is for none of them.
 __wharf_tell() {
+  local -
+  set +x
   builtin printf '%s%s\a' "$__wharf_mark" "$1" >/dev/tty
 }
 
@@ -63,7 +67,8 @@ __wharf_place() {
 # Bound to a key that only wharf presses. What follows the key on the terminal is: check;length;information, 0x1d, the
 # command as `printf %b` reads it, 0x1d.
 __wharf_take() {
-  local status=$? IFS=';' LC_ALL=C check length text and='&&'
+  local status=$? IFS=';' LC_ALL=C check length text and='&&' -
+  set +x
   # With room for a prompt and a line that wraps, so that the place stays where it is until the line has been accepted.
   builtin printf '%sT;%s\a\n\n\e[2A\r\e7' "$__wharf_mark" "$$" >/dev/tty
   builtin read -r -d $'\x1d' check length __wharf_info __wharf_show

@@ -10,14 +10,17 @@ if [ -z "${__wharf_plain-}" ]; then
   __wharf_rc=${WHARF_USER_ENV-}
   unset WHARF_USER_ENV
   if [ -n "$__wharf_rc" ]; then ENV=$__wharf_rc; else unset ENV; fi
-  # A file that ends the shell must not end this one: then it is started again without that file.
+  # A file that ends the shell must not end this one: then it is started again without that file. Nothing that it starts
+  # is left a descriptor by which to read this.
+  [ -n "$__wharf_rc" ] && __wharf_cmd=$(cat <&8)
+  exec 8<&-
   __wharf_again() {
     [ -n "${__wharf_rc-}" ] || return 0
     trap - 0
     __wharf_rc="__wharf_plain=1
-$(cat <&8)"
+$__wharf_cmd"
     echo 'wharf: the file that ENV names ends the shell; started again without it' >/dev/tty
-    ENV=/dev/fd/9 exec "$0" -i 8<&- 9<<END
+    ENV=/dev/fd/9 exec "$0" -i 9<<END
 $__wharf_rc
 END
   }
@@ -29,7 +32,6 @@ END
       case $(trap) in *__wharf_again*) trap - 0 ;; esac
     fi
   fi
-  exec 8<&-
   __wharf_rc=
 elif [ "$__wharf_plain" = 1 ]; then
   unset ENV

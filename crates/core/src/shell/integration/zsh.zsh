@@ -30,7 +30,7 @@ if [[ ${__wharf_plain-} != typed ]]; then
 fi
 
 typeset -g __wharf_n=${__wharf_n:-0} __wharf_run= __wharf_mine= __wharf_line= __wharf_show= __wharf_info= __wharf_cmd=
-typeset -g __wharf_text= __wharf_here= __wharf_pwd= __wharf_was= __wharf_sp=
+typeset -g __wharf_text= __wharf_here= __wharf_pwd= __wharf_sp= __wharf_comments= __wharf_traced=
 typeset -g __wharf_mark=$'\e]6973;@NONCE@;'
 typeset -g __wharf_b=$__wharf_mark"B;$$"$'\a'
 zmodload zsh/datetime
@@ -66,10 +66,43 @@ __wharf_place() {
 
 # Bound to a key that only wharf presses. What follows the key on the terminal is: check;length;information;line to show,
 # 0x1d, the command as `printf %b` reads it, 0x1d.
+#
+# The line that is accepted is an alias for the command. So the command is read as if it had been typed, at top level, its
+# jobs are numbered from one, and `$?` and traps are as they were; but it is not shown, it is not remembered, and `!` means
+# nothing in it. Options that count for reading are the user's, so this function does not begin with the default ones.
 __wharf_take() {
-  local __wharf_status=$?
+  { __wharf_read; } >/dev/null 2>&1
+  { __wharf_check; } >/dev/null 2>&1
+  if [[ -n $__wharf_text ]]; then
+    { __wharf_refuse; } >/dev/null 2>&1
+  else
+    __wharf_mine=1
+    # The end is told before anything else that runs before a prompt. What is traced is kept from the terminal by braces
+    # alone, in which `$_` is lost.
+    if [[ -n $__wharf_traced || $__wharf_cmd == *set* || $__wharf_cmd == *emulate* || $__wharf_cmd == *source* ||
+      $__wharf_cmd == *.\ * ]]; then
+      __wharf_cmd+=$'\n{ __wharf_end; } >/dev/null 2>&1'
+    else
+      __wharf_cmd+=$'\n__wharf_end "$_" >/dev/null 2>&1'
+    fi
+    if [[ -o aliases && ! -o localoptions ]]; then
+      builtin alias "__wharf_given=$__wharf_cmd"
+      BUFFER=' __wharf_given'
+      # Without it there are no comments in what is typed.
+      if [[ ! -o interactivecomments ]]; then
+        __wharf_comments=1
+        setopt interactivecomments
+      fi
+    else
+      BUFFER=' \builtin eval -- "$__wharf_cmd"'
+    fi
+  fi
+  zle .accept-line
+}
+
+__wharf_read() {
   builtin emulate -L zsh
-  local check length text and='&&'
+  local check length text
   builtin print -rn -- "${__wharf_mark}T;$$"$'\a\n\n\e[2A\r\e7' >/dev/tty
   IFS=';' builtin read -r -d $'\x1d' check length __wharf_info __wharf_show </dev/tty
   if ((length > 65536)); then
@@ -81,28 +114,38 @@ __wharf_take() {
   fi
   builtin printf -v __wharf_cmd %b "$text"
   BUFFER= CURSOR=0
-  if [[ $check == 1 ]] && ! __wharf_check; then
-    __wharf_escape "${__wharf_text[1,4000]}"
-    __wharf_tell "E;$$;$__wharf_info;$__wharf_text"
-    zle .accept-line
-    return
-  fi
-  __wharf_mine=1
-  # A function that fails in a list runs no trap on errors; it has to fail for `$?` to be what it was.
-  ((__wharf_status == 0)) || and='||'
-  BUFFER=' { __wharf_was=$?/$-; unsetopt xtrace; __wharf_begin; } 2>/dev/null '$and' \builtin eval -- "$__wharf_cmd"; { __wharf_end; } 2>/dev/null'
-  zle .accept-line
 }
 
-# Whether the command is whole, by a zsh that only reads it. Inside a function an unfinished here-document is an error.
+# Into __wharf_text, what speaks against the command: nothing if it is whole, as this shell reads it with its aliases and
+# options. Inside a function nothing may be left open, be it a here-document or a list; but what closes it is refused first.
 __wharf_check() {
+  __wharf_text=
+  __wharf_parses "$__wharf_cmd" && __wharf_parses $'__wharf_probe() {\n:\n'"$__wharf_cmd"$'\n\n}' && return
+  __wharf_words
+}
+
+__wharf_parses() {
+  {
+    functions[__wharf_probe]=$1
+  } always {
+    TRY_BLOCK_ERROR=0
+  }
+  [[ -n ${functions[__wharf_probe]+set} ]] || return 1
+  builtin unfunction __wharf_probe
+}
+
+# What a zsh that only reads it has to say.
+__wharf_words() {
+  builtin emulate -L zsh
   local zsh=/proc/$$/exe
-  __wharf_text=$(ARGV0=zsh command "$zsh" -fn 2>&1 <<<"$__wharf_cmd") || return 1
-  [[ -z $__wharf_text ]] || return 1
-  [[ $__wharf_cmd == *'<<'* ]] || return 0
-  ARGV0=zsh command "$zsh" -fn 2>/dev/null <<<$'f() {\n:\n'"$__wharf_cmd"$'\n\n}' && return 0
-  __wharf_text='a here-document is not ended'
-  return 1
+  __wharf_text=$(ARGV0=zsh command "$zsh" -fn 2>&1 <<<"$__wharf_cmd")
+  [[ -z $__wharf_text && $__wharf_cmd == *'<<'* ]] && __wharf_text='a here-document is not ended'
+  __wharf_text=${${__wharf_text[1,4000]}:-'something is missing at its end'}
+}
+
+__wharf_refuse() {
+  __wharf_escape "$__wharf_text"
+  __wharf_tell "E;$$;$__wharf_info;$__wharf_text"
 }
 
 # The mark for an unfinished line would be printed before the end of a command is told.
@@ -112,24 +155,41 @@ __wharf_still() {
   unsetopt promptsp
 }
 
+# What was there for the reading of a command goes.
+__wharf_restore() {
+  __wharf_mine=
+  [[ -z ${aliases[__wharf_given]+set} ]] || builtin unalias __wharf_given
+  [[ -z $__wharf_comments ]] || unsetopt interactivecomments
+  __wharf_comments=
+}
+
+# Before a command, last of all that runs then.
+__wharf_preexec() {
+  { __wharf_begin "$1"; } >/dev/null 2>&1
+}
+
 __wharf_begin() {
-  # Tracing is switched off outside of this function, at whose end it would be on again.
-  local __wharf_status=${__wharf_was%%/*}
-  # The end is told within the `eval`, where a trap on errors is not run for the `eval` as well.
-  __wharf_cmd+=$'\n{ __wharf_end; } 2>/dev/null'
-  [[ $__wharf_was == *x* ]] && __wharf_cmd="setopt xtrace; $__wharf_cmd"
   __wharf_still
-  __wharf_run=1 __wharf_mine=
+  __wharf_run=1
   __wharf_n=$((__wharf_n + 1))
-  # In place of the line that was accepted, what it stands for.
-  builtin print -rn -- $'\e8\e[J'"\$ $__wharf_show"$'\n'"${__wharf_mark}C;$$;$__wharf_n;$EPOCHREALTIME;$__wharf_info"$'\a' >/dev/tty
-  return $__wharf_status
+  local shown=
+  if [[ -n $__wharf_mine ]]; then
+    [[ $__wharf_cmd == *return* || $__wharf_cmd == *exit* ]] || __wharf_run=whole
+    __wharf_restore
+    # In place of the line that was accepted, what it stands for.
+    shown=$'\e8\e[J'"\$ $__wharf_show"$'\n'
+  else
+    __wharf_escape "${1[1,1000]}"
+    __wharf_info=-,human,$__wharf_text
+  fi
+  builtin print -rn -- "$shown${__wharf_mark}C;$$;$__wharf_n;$EPOCHREALTIME;$__wharf_info"$'\a' >/dev/tty
 }
 
 __wharf_as() {
   return $1
 }
 
+# The argument is there for `$_`, which it becomes.
 __wharf_end() {
   local __wharf_status=$?
   unsetopt errexit errreturn
@@ -144,25 +204,38 @@ __wharf_end() {
   return $__wharf_status
 }
 
-# Before a command that somebody types.
-__wharf_preexec() {
-  [[ -n $__wharf_mine ]] && return
-  __wharf_still
-  __wharf_run=1
-  __wharf_n=$((__wharf_n + 1))
-  __wharf_escape "${1[1,1000]}"
-  __wharf_tell "C;$$;$__wharf_n;$EPOCHREALTIME;-,human,$__wharf_text"
+# Before a prompt, first of all: for commands that were typed, and for those that were interrupted.
+__wharf_precmd() {
+  { __wharf_late; } >/dev/null 2>&1
 }
 
-# Before a prompt, first and last.
-__wharf_precmd() {
-  { __wharf_end; } 2>/dev/null
+__wharf_late() {
+  local __wharf_status=$?
+  if [[ -n $__wharf_mine ]]; then
+    # It was not even begun.
+    __wharf_restore
+    __wharf_text='zsh cannot read it'
+    __wharf_refuse
+  fi
+  local sp=$__wharf_sp
+  # An editor's functions cannot see it.
+  [[ -o xtrace ]] && __wharf_traced=1 || __wharf_traced=
+  # After a loop that was interrupted zsh may say that all is well. But then its last line would have told the end.
+  [[ $__wharf_run != whole || $__wharf_status != 0 ]] || __wharf_status=130
+  __wharf_as $__wharf_status
+  __wharf_end
+  [[ -z $sp ]] || __wharf_unfinished
+}
+
+# What zsh would have printed at the end of a line that may be unfinished, and now does not: it has come by that.
+__wharf_unfinished() {
+  builtin emulate -L zsh
+  builtin print -rn -- "${(%)${PROMPT_EOL_MARK-%B%S%#%s%b}}${(l:COLUMNS - 1:)}"$'\r \r' >/dev/tty
 }
 
 __wharf_ready() {
   local __wharf_status=$?
   builtin emulate -L zsh
-  __wharf_mine=
   [[ ${PS1-} == *__wharf_b* ]] || PS1=${PS1-}'%{${__wharf_b-}%}'
   __wharf_place
   __wharf_tell "A;$$;zsh;$__wharf_here"
@@ -171,7 +244,7 @@ __wharf_ready() {
 
 # Lines of ours do not enter the history.
 __wharf_addhistory() {
-  [[ $1 != *' __wharf_begin; '* ]]
+  [[ -z $__wharf_mine ]] || return 1
 }
 
 # Puts back what a command may have taken away.
@@ -184,7 +257,7 @@ __wharf_functions() {
   builtin emulate -L zsh
   typeset -ga precmd_functions preexec_functions zshaddhistory_functions
   precmd_functions=(__wharf_precmd ${precmd_functions:#__wharf_*} __wharf_ready)
-  preexec_functions=(__wharf_preexec ${preexec_functions:#__wharf_*})
+  preexec_functions=(${preexec_functions:#__wharf_*} __wharf_preexec)
   zshaddhistory_functions=(__wharf_addhistory ${zshaddhistory_functions:#__wharf_*})
 }
 

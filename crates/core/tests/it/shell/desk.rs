@@ -103,6 +103,22 @@ pub(super) async fn said(shell: &Shell, text: &str) -> String {
     run(shell, text).await.text
 }
 
+/// Returns when the prompt is on the screen. What a job prints while it is being printed is part of no command's output,
+/// nor of what is printed between commands.
+pub(super) async fn at_prompt(shell: &Shell) {
+    let deadline = deadline();
+    // Ours, or what the machine's own file for bash makes of it.
+    let is_prompt = |row: &str| row == "$" || row.contains('@') && row.ends_with(['$', '#']);
+    let is_there = || {
+        let rows = shell.picture().rows;
+        rows.iter().rfind(|row| !row.is_empty()).is_some_and(|row| is_prompt(row.trim_end()))
+    };
+    while !is_there() {
+        assert!(Instant::now() < deadline, "{:?}", shell.picture().rows);
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Presses a key.
 pub(super) async fn press(shell: &Shell, key: &str) {
     let key = wharf_core::key::Key::parse(key).unwrap();

@@ -92,6 +92,18 @@ async fn a_shell_that_is_replaced_by_another_goes_on() {
         );
         let done = run(&shell, "echo $KEPT $PWD; (exit 4)").await;
         assert_eq!((done.text.as_str(), done.code, done.id), ("1 /tmp", Some(4), 2), "{kind:?} {command}");
+        // People who watch have not seen how that was done, and what they type is shown as before.
+        let shown = shell.terminal().read(0, 1 << 20).unwrap();
+        let shown = String::from_utf8_lossy(&shown.bytes).into_owned();
+        assert!(
+            !shown.contains("__wharf_escape") && !shown.contains("6973;@"),
+            "{kind:?} {command}: {shown}"
+        );
+        let secrets = shown.matches(&shell.meta().nonce).count();
+        assert_eq!(secrets, shown.matches(&format!("\u{1b}]6973;{}", shell.meta().nonce)).count(), "{shown}");
+        let modes =
+            said(&shell, "stty -a | tr ' ' '\\n' | grep -x -e '-*echo'; set | grep '^__wharf_[rls]='").await;
+        assert_eq!(modes, "echo", "{kind:?} {command}");
         desk.place.check().await;
     }
 }

@@ -60,6 +60,8 @@ async fn questions_to_the_terminal_are_answered_once_however_many_follow() {
     // A second answer would be typed at the prompt.
     assert_eq!(typed_ahead(&shell).await, "<>");
     drop(shell);
+    // Each follower learns of the end when it gets there.
+    while wait(&others[0]).await != Because::Ended {}
     let text = said(&others[0], ASKS).await;
     assert!(text.trim().starts_with('['), "{text:?}");
     // Questions that are old when somebody joins have been answered.
@@ -67,6 +69,25 @@ async fn questions_to_the_terminal_are_answered_once_however_many_follow() {
     drop(others);
     assert_eq!(typed_ahead(&late).await, "<>");
     desk.place.check().await;
+}
+
+#[tokio::test]
+async fn a_command_that_reads_single_keys_and_wants_to_know_what_is_pasted_gets_only_what_is_typed() {
+    let bash = "IFS= read -rsn1 k; IFS= read -rsn5 -t 0.2 more";
+    let zsh = "IFS= read -rsk1 k; IFS= read -rsk5 -t 0.2 more";
+    for (kind, reads) in [(Kind::Bash, bash), (Kind::Zsh, zsh)] {
+        let desk = Desk::new();
+        let shell = desk.open(kind).await;
+        let command =
+            format!("printf '\\033[?2004hkey? '; {reads}; printf '\\033[?2004l<%q>\\n' \"$k$more\"");
+        guarded(shell.run(&command, "agent")).await.unwrap();
+        assert!(matches!(wait(&shell).await, Because::Awaiting(_)), "{kind:?}");
+        guarded(shell.send("q", wharf_core::shell::Enter::Leave, "agent")).await.unwrap();
+        while wait(&shell).await != Because::Ended {}
+        let lines = shell.lines(1, 1).await.unwrap().lines;
+        assert!(lines[0].ends_with("q>") && !lines[0].contains("7708"), "{kind:?}: {lines:?}");
+        desk.place.check().await;
+    }
 }
 
 #[tokio::test]

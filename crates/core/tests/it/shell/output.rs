@@ -1,6 +1,6 @@
 //! Whose output something is.
 
-use super::desk::{Desk, KINDS, deadline, run, said, wait};
+use super::desk::{Desk, KINDS, at_prompt, deadline, run, said, wait};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ async fn late_output_of_background_jobs_belongs_to_no_command() {
         run(&shell, "mkfifo go; (read x <go; echo late) & true").await;
         assert_eq!(shell.background().len(), 1, "{kind:?}");
         assert_eq!(said(&shell, "echo one").await, "one", "{kind:?}");
+        at_prompt(&shell).await;
         std::fs::write(desk.home.join("go"), "x\n").unwrap();
         until(shell.terminal(), "late\r\n").await;
         assert_eq!(said(&shell, "wait; echo two").await.lines().last(), Some("two"), "{kind:?}");
@@ -60,6 +61,37 @@ async fn nothing_that_a_shell_starts_is_given_the_secret() {
         assert!(seen.len() > 100 && !seen.contains(&nonce) && !seen.contains("SHELL_RC"), "{kind:?}: {seen}");
         desk.place.check().await;
     }
+}
+
+#[tokio::test]
+async fn nothing_that_a_users_file_starts_is_given_the_secret_either() {
+    const FILE: &str = "cat >eight 2>&1 <&8; ls -l /proc/self/fd >all; sh -c 'set; export' >set";
+    for (kind, name) in [(Kind::Bash, ".bashrc"), (Kind::Zsh, ".zshrc"), (Kind::Sh, "env")] {
+        let desk = Desk::new();
+        desk.file(name, FILE);
+        let shell = desk.try_open(desk.spec(kind).env("ENV", "$HOME/env")).await.unwrap();
+        for (file, most) in [("eight", 200), ("all", 2000), ("set", 20_000)] {
+            let text = std::fs::read_to_string(desk.home.join(file)).unwrap();
+            let is_clean = !text.contains(&shell.meta().nonce) && text.len() < most;
+            assert!(is_clean && (file != "all" || !text.contains(" 8 ->")), "{kind:?} {file}: {text}");
+        }
+        assert_eq!(said(&shell, "echo hi").await, "hi");
+        desk.place.check().await;
+    }
+}
+
+#[tokio::test]
+async fn traces_into_a_file_have_no_secret_in_them() {
+    let desk = Desk::new();
+    let shell = desk.open(Kind::Bash).await;
+    run(&shell, "exec 7>trace; BASH_XTRACEFD=7; set -x").await;
+    assert_eq!(said(&shell, "echo hi; echo there").await, "hi\nthere");
+    run(&shell, "false").await;
+    run(&shell, "set +x").await;
+    let trace = std::fs::read_to_string(desk.home.join("trace")).unwrap();
+    assert!(trace.contains("+ echo hi\n") && trace.contains("+ echo there\n"), "{trace}");
+    assert!(!trace.contains(&shell.meta().nonce) && !trace.contains('\u{1b}'), "{trace}");
+    desk.place.check().await;
 }
 
 #[tokio::test]
@@ -112,10 +144,10 @@ async fn directories_of_any_name_are_told_exactly() {
 
 #[tokio::test]
 async fn traces_are_the_commands_own() {
-    for (kind, depth) in [(Kind::Bash, "++ "), (Kind::Sh, "+ "), (Kind::Zsh, "+(eval):1> ")] {
+    for (kind, depth) in [(Kind::Bash, "++ "), (Kind::Sh, "+ "), (Kind::Zsh, "+ ")] {
         let desk = Desk::new();
         let shell = desk.open(kind).await;
-        run(&shell, "set -x").await;
+        run(&shell, "PS4='+ '; set -x").await;
         assert_eq!(said(&shell, "echo hi").await, format!("{depth}echo hi\nhi"));
         run(&shell, "set +x").await;
         assert_eq!(said(&shell, "echo hi").await, "hi");

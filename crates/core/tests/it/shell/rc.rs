@@ -1,8 +1,10 @@
 //! Whatever a user's own files do, there is a shell afterwards.
 
-use super::desk::{Desk, run, said, together};
+use super::desk::{Desk, run, said, together, wait};
 use std::fs;
-use wharf_core::shell::{Kind, Shell};
+use wharf_core::shell::{Because, Kind, Shell};
+use wharf_core::unrestricted;
+use wharf_testing::until;
 
 /// Works as a shell should.
 async fn check(shell: &Shell, what: &str) {
@@ -98,6 +100,20 @@ const ZSH: &[&str] = &[
 #[tokio::test]
 async fn zsh_comes_to_its_prompt() {
     check_all(Kind::Zsh, ".zshrc", ZSH).await;
+}
+
+/// Whoever joins after the shell has replaced its bootstrap sees nothing of that, and still has to find it at its prompt.
+#[tokio::test]
+async fn zsh_whose_hooks_are_gone_is_found_at_its_prompt_by_one_who_comes_late() {
+    let desk = Desk::new();
+    desk.file(".zshrc", "precmd_functions=()");
+    let terminal = desk.place.store.create(unrestricted(desk.spec(Kind::Zsh)).unwrap()).await.unwrap();
+    // Its editor asks to be told what is pasted.
+    until(&terminal, "\u{1b}[?2004h").await;
+    let shell = Shell::join(terminal).await.unwrap();
+    assert_eq!(wait(&shell).await, Because::Ended);
+    check(&shell, "joined late").await;
+    desk.place.check().await;
 }
 
 const SH: &[&str] = &[

@@ -54,6 +54,17 @@ fn known() -> Vec<Scenario> {
             ],
         ),
         scenario(
+            "the first job is number one",
+            EVERY,
+            [
+                job("sleep 300 &"),
+                run("jobs").like(r"\[1\].*sleep 300( &)?"),
+                run("kill %1; wait $! 2>/dev/null; true").whatever(),
+                run("jobs").whatever(),
+                run("jobs").that("no job", |answer, _| answer["background"].is_null()),
+            ],
+        ),
+        scenario(
             "two jobs",
             EVERY,
             [
@@ -185,8 +196,7 @@ fn apart() -> Vec<Scenario> {
             [
                 run("cat & sleep 0.2").whatever(),
                 run("echo next").says("next"),
-                // By its process: in zsh, the first job is the line that wharf gave it.
-                run("kill -KILL $!").whatever(),
+                run("kill -KILL %1").whatever(),
             ],
         ),
         scenario(

@@ -1,6 +1,6 @@
 //! Options and traps of the shell: they do what they do in any terminal, and show nothing of wharf's.
 
-use super::super::step::{BASH, BASH_SH, BASH_ZSH, EVERY, SH, Scenario, Shell, run, scenario};
+use super::super::step::{BASH, BASH_SH, BASH_ZSH, EVERY, SH, Scenario, Shell, ZSH, key, run, scenario};
 
 pub(crate) fn table() -> Vec<Scenario> {
     vec![
@@ -42,6 +42,23 @@ pub(crate) fn table() -> Vec<Scenario> {
                 run("echo hi").holds("hi").lacks("wharf"),
                 run("set +v").lacks("wharf"),
                 run("echo quiet").says("quiet"),
+            ],
+        ),
+        scenario(
+            "aliases, comments and `!` are as the user has them, and what wharf needs of them is gone",
+            ZSH,
+            [
+                run("alias hi='echo hello'; alias -g G='| tr a-z A-Z'; setopt no_interactive_comments"),
+                run("hi there G # comment").says("HELLO THERE"),
+                run("echo !! !x ^a^b; [[ -o interactivecomments ]]; echo $?").says("!! !x ^a^b\n1"),
+                run("alias | grep wharf; unsetopt aliases; echo off").says("off"),
+                run("hi").exits(127).whatever(),
+                run("echo no # alias").says("no"),
+                run("setopt aliases local_options; hi # again").exits(127).whatever(),
+                run("hi # again").says("hello"),
+                run("unsetopt local_options; alias open='if true; then'"),
+                run("open echo x").refused(&["something is missing"]),
+                run("hi").says("hello"),
             ],
         ),
         scenario(
@@ -98,6 +115,23 @@ pub(crate) fn table() -> Vec<Scenario> {
                 run("trap - ERR; trap 'echo dbg' DEBUG").whatever(),
                 run("echo hi").holds("dbg").holds("hi"),
                 run("trap - DEBUG").whatever(),
+                run("echo quiet").says("quiet"),
+            ],
+        ),
+        scenario(
+            "the traps of zsh",
+            ZSH,
+            [
+                run("trap 'echo err' ZERR"),
+                run("false").says("err").exits(1),
+                run("(exit 3)").says("err").exits(3),
+                run("echo $?").says("3"),
+                run("trap - ZERR; trap 'echo dbg' DEBUG").whatever(),
+                run("echo hi").holds("dbg\nhi").lacks("dbg\ndbg"),
+                run("trap - DEBUG").whatever(),
+                run("TRAPINT() { return $((128 + $1)) }"),
+                run("sleep 30").times_out(0.3),
+                key("C-c").exits(130).whatever(),
                 run("echo quiet").says("quiet"),
             ],
         ),

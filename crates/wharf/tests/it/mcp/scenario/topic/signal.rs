@@ -80,18 +80,18 @@ fn keys() -> Vec<Scenario> {
             "C-c ends a loop of the shell's own",
             EVERY,
             [
-                run("while :; do sleep 0.05; done").times_out(0.3),
+                // Not one that starts programs all the time: C-c on one that zsh has just forked is lost in any terminal.
+                run("while :; do sleep 30; done").times_out(0.3),
                 key("C-c").exits(130).whatever(),
                 run("echo ok").says("ok"),
             ],
         ),
         scenario(
-            // With which code is zsh's own affair.
             "C-c ends a loop that starts nothing",
             EVERY,
             [
                 run("while :; do :; done").times_out(0.3),
-                key("C-c").any("/exit_code").whatever(),
+                key("C-c").exits(130).whatever(),
                 run("echo ok").says("ok"),
             ],
         ),

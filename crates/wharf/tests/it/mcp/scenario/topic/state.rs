@@ -128,6 +128,21 @@ fn names() -> Vec<Scenario> {
 fn endings() -> Vec<Scenario> {
     vec![
         scenario(
+            "`return` at the prompt",
+            ZSH,
+            [run("return"), run("return 4; echo no").exits(4), run("echo $?").says("4")],
+        ),
+        scenario(
+            "the last word of the last command",
+            BASH_ZSH,
+            [
+                run("echo one two").says("one two"),
+                run("echo $_").says("two"),
+                run("for i in a b; do true $i; done"),
+                run("echo $_").says("b"),
+            ],
+        ),
+        scenario(
             "how the last command ended",
             EVERY,
             [
