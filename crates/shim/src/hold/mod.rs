@@ -27,7 +27,7 @@ use crate::wire::message::Reply;
 use holder::Holder;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 
 /// Everything a holder is given: the plan, and descriptors for all that the plan talks about.
@@ -145,18 +145,24 @@ fn remove(cgroup: Option<Cgroup>) {
     }
 }
 
-/// No command runs that is not on record: its process waits at the barrier while the start is written. Nor one whose
-/// creator has gone meanwhile: nobody would know of it.
-fn start(
+/// Prepares the command in its group, or in another one, or in none.
+fn in_group<T>(
     plan: &Plan,
-    cwd: OwnedFd,
-    place: Place,
-    journal: &mut Journal,
     cgroup: &mut Option<Cgroup>,
-    placeholders: &Placeholders,
-    creator: &UnixStream,
-) -> Result<(Running, Identity), StartError> {
-    let waiting = match spawn::prepare(plan, cwd.as_fd(), cgroup.as_ref().map(Cgroup::as_fd), placeholders) {
+    prepare: &mut dyn FnMut(Option<BorrowedFd<'_>>) -> Result<T, StartError>,
+) -> Result<T, StartError> {
+    let mut prepared = prepare(cgroup.as_ref().map(Cgroup::as_fd));
+    // Somebody who cannot see this process, in a container say, took the group for one that was left behind.
+    if let Err(StartError { stage: Stage::Fork, errno: libc::ENOENT | libc::ENODEV }) = prepared
+        && let Some(gone) = cgroup.take()
+    {
+        *cgroup = gone.another().ok();
+        if let Some(cgroup) = cgroup {
+            cgroup.limit(&plan.resources);
+        }
+        prepared = prepare(cgroup.as_ref().map(Cgroup::as_fd));
+    }
+    match prepared {
         // Some kernels and sandboxes allow the group but not starting in it; the sweep serves as well.
         Err(StartError {
             stage: Stage::Fork,
@@ -171,10 +177,25 @@ fn start(
                 | libc::E2BIG,
         }) if cgroup.is_some() => {
             remove(cgroup.take());
-            spawn::prepare(plan, cwd.as_fd(), None, placeholders)?
+            prepare(None)
         }
-        prepared => prepared?,
-    };
+        prepared => prepared,
+    }
+}
+
+/// No command runs that is not on record: its process waits at the barrier while the start is written. Nor one whose
+/// creator has gone meanwhile: nobody would know of it.
+fn start(
+    plan: &Plan,
+    cwd: OwnedFd,
+    place: Place,
+    journal: &mut Journal,
+    cgroup: &mut Option<Cgroup>,
+    placeholders: &Placeholders,
+    creator: &UnixStream,
+) -> Result<(Running, Identity), StartError> {
+    let waiting =
+        in_group(plan, cgroup, &mut |group| spawn::prepare(plan, cwd.as_fd(), group, placeholders))?;
     failpoint::hit("create.before_record");
     let pid = waiting.pid.as_raw_nonzero().get();
     let ticks = proc::look(pid).map_or(0, |p| p.ticks);

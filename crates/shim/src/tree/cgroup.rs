@@ -11,6 +11,7 @@ use rustix::fs::{Mode, OFlags};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A group that exists and that this process made.
@@ -54,8 +55,10 @@ fn locate(mounts: &str, own: &str) -> Option<PathBuf> {
 impl Cgroup {
     /// Makes a group for the terminal that this process will hold.
     pub fn make(parent: &Path) -> io::Result<Self> {
-        // The number alone may have been another holder's, whose group is still to be swept.
-        let path = parent.join(format!("{}{}", prefix(std::process::id()), crate::journal::write::now()));
+        // The number alone may have been another holder's, whose group is still to be swept; and it says who that is only
+        // together with where it is one's number.
+        let name = format!("{}{}-{}", prefix(std::process::id()), crate::journal::write::now(), pid_space());
+        let path = parent.join(name);
         fs::create_dir(&path)?;
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         match rustix::fs::open(&path, flags, Mode::empty()) {
@@ -65,6 +68,11 @@ impl Cgroup {
                 Err(error.into())
             }
         }
+    }
+
+    /// One like it, for when it is gone. Its limits are to be set anew.
+    pub fn another(&self) -> io::Result<Self> {
+        Self::make(self.path.parent().ok_or(io::ErrorKind::NotFound)?)
     }
 
     /// The descriptor that clone3 takes.
@@ -113,12 +121,19 @@ pub fn prefix(holder: u32) -> String {
     format!("wharf-{holder}-")
 }
 
+/// Where the numbers of processes are those that this process sees; zero if that cannot be known.
+fn pid_space() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map_or(0, |meta| meta.ino())
+}
+
 /// Removes empty groups of holders that are gone. One that was killed before it got its plan leaves such a group, and
-/// no record of it.
+/// no record of it. Of holders elsewhere nothing can be said.
 pub fn remove_stale(parent: &Path) {
+    let own = format!("-{}", pid_space());
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let holder = name.to_str().and_then(|n| n.strip_prefix("wharf-")?.split('-').next()?.parse().ok());
+        let ours = name.to_str().filter(|name| name.ends_with(&own));
+        let holder = ours.and_then(|name| name.strip_prefix("wharf-")?.split('-').next()?.parse().ok());
         if holder.is_some_and(|holder| proc::look(holder).is_none_or(|p| p.is_zombie())) {
             let _ = remove(&entry.path());
         }

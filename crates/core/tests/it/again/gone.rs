@@ -5,7 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use wharf_core::{Cause, OnOwnerExit, Retention, unrestricted};
-use wharf_shim::tree::proc;
+use wharf_shim::tree::{cgroup, proc};
 use wharf_testing::leak;
 use wharf_testing::{GUARD, all_of, guarded, until};
 
@@ -169,4 +169,24 @@ async fn waiting_at_most(holders: &BTreeSet<u32>, most: usize) {
         assert!(Instant::now() < until, "more than {most} wait");
         pause().await;
     }
+}
+
+#[tokio::test]
+async fn a_group_that_was_taken_from_a_shim_that_waits_is_made_again() {
+    let Some(parent) = cgroup::parent() else { return };
+    let reusing = Reusing::new();
+    let (holder, ..) = reusing.see_through(unrestricted(reusing.place.line("exit 0")).unwrap()).await;
+    let groups = || {
+        let all = std::fs::read_dir(&parent).unwrap().map(|entry| entry.unwrap().path());
+        let name = |path: &std::path::Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        all.filter(|path| name(path).starts_with(&cgroup::prefix(holder))).collect::<Vec<_>>()
+    };
+    // As somebody in a container does, who sees the group and not the shim.
+    let [group] = &groups()[..] else { panic!("{:?}", groups()) };
+    std::fs::remove_dir(group).unwrap();
+    let line = reusing.place.line("echo said; cat /proc/self/cgroup");
+    let (ended, said) = reusing.again(holder, line).await;
+    assert_eq!(ended.exit_code(), Some(0));
+    assert!(said.starts_with("said\n") && said.contains(&cgroup::prefix(holder)), "{said}");
+    reusing.check().await;
 }
