@@ -10,9 +10,10 @@ use super::refusal::Refusal;
 use super::seat::Seat;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use wharf_core::shape::Budget;
-use wharf_core::shell::{Because, Shell, Until};
+use wharf_core::shell::{Because, Hold, Shell, Until};
 
 /// The longest wait that can be asked for.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -71,6 +72,22 @@ impl Call {
 
     /// Waits, with signs of life for who wants them. Ends early if the client leaves.
     pub(super) async fn wait(&self, shell: &Shell, until: Until, patience: Duration) -> Because {
+        let waiting = shell.wait(until, Instant::now() + patience);
+        self.meanwhile(shell, waiting).await.unwrap_or(Because::Deadline)
+    }
+
+    /// Waits for a human who has the terminal to give it back: what is left of the time then, nothing if nobody does.
+    pub(super) async fn given_back(&self, shell: &Shell, patience: Duration) -> Option<Duration> {
+        if !Hold::is_taken(shell.terminal()).unwrap_or(false) {
+            return Some(patience);
+        }
+        let began = Instant::now();
+        let released = timeout(patience, Hold::released(shell.terminal()));
+        self.meanwhile(shell, released).await?.ok()?.ok()?;
+        Some(patience.saturating_sub(began.elapsed()))
+    }
+
+    async fn meanwhile<T>(&self, shell: &Shell, waiting: impl Future<Output = T>) -> Option<T> {
         let told = async {
             match &self.progress {
                 Some(progress) => progress.follow(shell).await,
@@ -79,9 +96,9 @@ impl Call {
         };
         tokio::select! {
             biased;
-            because = shell.wait(until, Instant::now() + patience) => because,
-            () = told => Because::Deadline,
-            () = self.leaving.cancelled() => Because::Deadline,
+            done = waiting => Some(done),
+            () = told => None,
+            () = self.leaving.cancelled() => None,
         }
     }
 }

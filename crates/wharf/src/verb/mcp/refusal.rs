@@ -72,8 +72,8 @@ impl Refusal {
 
     pub(super) fn held(terminal: &str) -> Self {
         let text = format!(
-            "Not done: a human has taken terminal {terminal:?}. Wait for it with terminal_wait, read it with \
-             terminal_read, or work in another terminal_id meanwhile."
+            "Not done: a human has taken terminal {terminal:?}. terminal_wait waits until it is given back; read it \
+             with terminal_read, or work in another terminal_id meanwhile."
         );
         Self::new("held_by_human", text)
     }

@@ -64,25 +64,28 @@ fn a_call_that_waits_is_told_of_the_human_and_the_agent_goes_on_when_the_shell_i
         (told.get("status"), told.get("returned_because")),
         (&json!("running"), &json!("held_by_human"))
     );
-    assert_eq!(told.content(), "begun");
+    // The terminal echoes what the human types.
+    assert_eq!(told.content().trim_end(), "begun");
     assert!(notice(&told).contains("a human has taken this terminal"), "{told:?}");
     // Whatever would type is not done, and says why; reading goes on.
     assert_held(&client.call("terminal_execute", json!({"command": "C-c"})));
     assert_held(&client.call("terminal_execute", json!({"command": "yes", "is_input": true})));
-    let waited = client.call("terminal_wait", json!({"timeout": 50}));
+    // Even what would be refused for another reason.
+    assert_held(&client.run("echo too early"));
+    let waited = client.call("terminal_wait", json!({"timeout": 0.2}));
     assert_eq!(waited.get("returned_because"), "held_by_human", "{waited:?}");
     let read = client.call("terminal_read", json!({}));
     assert!(!read.is_error && read.content().contains("begun"), "{read:?}");
     open_gate(&gate);
     seat.see("finished");
     let mut notices = vec![notice(&told), notice(&waited)];
-    eventually(|| {
-        let waited = client.call("terminal_wait", json!({}));
-        notices.push(notice(&waited));
-        waited.get("returned_because") == "exited"
-    });
     assert_held(&client.run("echo too early"));
+    // This waits for the human to leave.
+    let waiting = client.send_call("terminal_wait", json!({"timeout": 50}));
     leave(seat);
+    let waited = client.answer(waiting);
+    assert_eq!((waited.get("returned_because"), waited.get("exit_code")), (&json!("exited"), &json!(3)));
+    notices.push(notice(&waited));
     let back = client.run("echo back $x");
     assert_eq!((back.content(), back.get("exit_code")), ("back 5", &json!(0)), "{back:?}");
     notices.push(notice(&back));

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wharf_core::Size;
 use wharf_core::key::Key;
-use wharf_core::shell::{Command, Enter, RunError, Shell, State, Until};
+use wharf_core::shell::{Command, Enter, Hold, RunError, Shell, State, Until};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,7 +59,13 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
         // The call that opened it was cancelled.
         notice.push(fresh_note(call, before.clone(), &shell.status().cwd));
     }
-    let intent = intent(&args, here.as_ref().and_then(|here| busy(&here.shell)).as_ref())?;
+    let held = here.as_ref().is_some_and(|here| Hold::is_taken(here.shell.terminal()).unwrap_or(false));
+    let intent = match intent(&args, here.as_ref().and_then(|here| busy(&here.shell)).as_ref()) {
+        Ok(Intent::Wait) => Intent::Wait,
+        // First of all: whatever else stands in the way is for the human to say.
+        _ if held => return Err(Refusal::held(name).into()),
+        intent => intent?,
+    };
     let shell = match intent {
         Intent::Wait => match here {
             Some(here) => {

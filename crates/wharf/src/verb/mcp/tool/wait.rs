@@ -64,6 +64,12 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
         return Err(Refusal::unknown(name, &call.desk.names(&call.seat)?).into());
     };
     let shell = here.shell;
+    let mut notice: Vec<String> = capped.into_iter().collect();
+    let Some(patience) = call.given_back(&shell, patience).await else {
+        return Ok(Outcome { name, shell: &shell, because: Because::Held, budget, notice }
+            .tell(call)
+            .await?);
+    };
     let until = match pattern.clone() {
         Some(pattern) => {
             let (command, from) = unseen(call, name, &shell).await?;
@@ -72,7 +78,6 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
         None => until,
     };
     let because = call.wait(&shell, until, patience).await;
-    let mut notice: Vec<String> = capped.into_iter().collect();
     if pattern.is_some() && matches!(because, Because::Ended | Because::Exited(_)) {
         notice.push(format!("no line of the new output matches {:?}", args.pattern));
     }
