@@ -131,6 +131,9 @@ pub enum ControlError {
     /// Its holder is dead, and processes of it live on that could not be ended: another user's, or stuck in the kernel.
     #[error("processes of the terminal are left that could not be ended")]
     Survivors,
+    /// Nothing of it is left, but that could not be written: the disk is full, and nothing on it could be given up for it.
+    #[error("everything was ended, but that could not be written: {0}")]
+    Unrecorded(io::Error),
     /// Its holder cannot be reached or did not answer.
     #[error("the terminal's holder does not answer: {0}")]
     Unreachable(io::Error),
@@ -144,6 +147,7 @@ impl ControlError {
             Self::Read(error) => error.code(),
             Self::Refused(refusal) => refusal.code(),
             Self::Survivors => "survivors",
+            Self::Unrecorded(error) => limit_or(error, "unrecorded"),
             Self::Unreachable(_) => "unreachable",
         }
     }

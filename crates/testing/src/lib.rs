@@ -7,6 +7,7 @@
 
 #[cfg(feature = "acp")]
 pub mod acp_schema;
+mod disk;
 pub mod front_end;
 pub mod leak;
 mod peer;
@@ -15,6 +16,7 @@ mod program;
 pub mod talk;
 mod watch;
 
+pub use disk::SmallDisk;
 pub use peer::peers;
 pub use place::Place;
 pub use program::program;

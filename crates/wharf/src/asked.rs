@@ -6,6 +6,7 @@ use crate::place::Place;
 use crate::report::Failure;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use wharf_core::shell::PRESETS;
 use wharf_core::{OnOwnerExit, Spec};
 
 /// What was asked for.
@@ -16,6 +17,10 @@ pub(crate) fn spec(args: &Run, place: &Place) -> Result<Spec, Failure> {
     spec =
         spec.cwd(place.directory(args.cwd.as_deref())?).keep(args.keep).grace(args.grace).origin("wharf run");
     if args.pty {
+        // A terminal has a type. Where ours says none, nobody sits at one; the command's is what an agent's would be.
+        if !args.clear_env && all.iter().all(|(name, value)| name != "TERM" || value.is_empty()) {
+            spec = spec.preset(PRESETS.into_iter().filter(|(name, _)| *name == "TERM"));
+        }
         spec = spec.pty(args.size.or_else(interact::window).unwrap_or_default());
     } else if args.stdin {
         spec = spec.with_input();

@@ -71,7 +71,7 @@ Examples:
 A command whose output is read more slowly than it prints waits, as it would at the end of a pipe.
 Standard output and standard error come as one stream, in order.
 What the command leaves running is ended with it, unless you say --detach.
-Ctrl-C is passed on to the command; a second one ends everything at once.
+Ctrl-C is passed on to the command; a second one ends everything at once; a third just leaves.
 Durations: 500ms, 30s, 5m, 2h, or seconds. Sizes: 64K, 10M, 1G, or bytes.";
 
 /// Run a command and show its output; exits with its status

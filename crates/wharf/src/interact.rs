@@ -6,13 +6,17 @@ use crate::live::{self, Through, Until};
 use crate::modes::Modes;
 use crate::output;
 use crate::raw_mode::RawMode;
-use crate::report::Failure;
+use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
+use crate::stall;
 use std::io::IsTerminal;
 use std::pin::pin;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use wharf_core::{ControlError, Refusal, Size, Terminal};
+
+/// Who types, in the journal.
+const AUTHOR: &str = "wharf attach";
 
 /// How a person left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,12 +63,17 @@ async fn sit(
     fit(terminal).await;
     let mut shown = pin!(live::follow(terminal.reader(from), Until::Ended, Through::Watched(modes)));
     let mut typing = pin!(type_into(terminal, &mut keyboard.typed));
+    let mut telling = pin!(stall::tell(terminal, report::say_raw));
     let mut types = true;
     loop {
         tokio::select! {
             done = &mut shown => return done.map(|()| Left::Ended),
             () = keyboard.detach.notified() => return Ok(Left::Detached),
-            _ = &mut typing, if types => types = false,
+            typed = &mut typing, if types => match typed {
+                Ok(Typed::Interrupted) => return Ok(Left::Asked(INTERRUPT)),
+                _ => types = false,
+            },
+            never = &mut telling => match never {},
             _ = resized.recv() => fit(terminal).await,
             request = requests.next() => match request {
                 // Typed keys come as bytes; this one was sent by somebody else, to us.
@@ -87,10 +96,31 @@ pub(crate) fn window() -> Option<Size> {
     (size.ws_col > 0 && size.ws_row > 0).then_some(Size { cols: size.ws_col, rows: size.ws_row })
 }
 
-async fn type_into(terminal: &Terminal, typed: &mut mpsc::Receiver<Vec<u8>>) -> Result<(), ControlError> {
-    let mut input = terminal.input("wharf attach")?;
+/// Why nothing more is typed.
+enum Typed {
+    /// The keyboard is gone.
+    All,
+    /// Ctrl-C was pressed again, while the key itself could not be taken.
+    Interrupted,
+}
+
+/// The signal of Ctrl-C, and its key.
+pub(crate) const INTERRUPT: i32 = 2;
+pub(crate) const CTRL_C: u8 = 3;
+
+async fn type_into(terminal: &Terminal, typed: &mut mpsc::Receiver<Vec<u8>>) -> Result<Typed, ControlError> {
+    let mut input = terminal.input(AUTHOR)?;
+    let mut interrupts = 0;
     while let Some(bytes) = typed.recv().await {
         match input.send(&bytes).await {
+            // On a full disk no key is taken. This one is its signal, and pressed again it is meant for us.
+            Err(ControlError::Refused(Refusal::Stalled)) if bytes.contains(&CTRL_C) => {
+                if interrupts > 0 {
+                    return Ok(Typed::Interrupted);
+                }
+                interrupts += 1;
+                let _ = terminal.signal(INTERRUPT, AUTHOR).await;
+            }
             // What a terminal does with a line that is too long, except that this is not silent.
             Err(ControlError::Refused(Refusal::LineTooLong | Refusal::Stalled)) => {
                 let _ = output::write(b"\x07".to_vec()).await;
@@ -98,5 +128,5 @@ async fn type_into(terminal: &Terminal, typed: &mut mpsc::Receiver<Vec<u8>>) -> 
             sent => sent?,
         }
     }
-    Ok(())
+    Ok(Typed::All)
 }

@@ -24,6 +24,7 @@ mod raw_mode;
 mod report;
 mod request;
 mod show;
+mod stall;
 mod unmarked;
 mod utc;
 mod verb;

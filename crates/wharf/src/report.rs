@@ -75,6 +75,11 @@ pub(crate) fn say_below(line: &str) {
     say(line);
 }
 
+/// As [`say_below`], on a terminal in raw mode, where a new line alone does not begin at the left.
+pub(crate) fn say_raw(line: &str) {
+    crate::show::eprint(&format!("\r\nwharf: {line}\r\n"));
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let code = match error.kind() {
@@ -193,6 +198,9 @@ impl From<ControlError> for Failure {
             }
             .hint(
                 "`ps` shows them: they carry WHARF_TERMINAL in their environment, or belong to another user",
+            ),
+            ControlError::Unrecorded(_) => Self { word, ..Self::new(error.to_string()) }.hint(
+                "the disk is full; `wharf rm` forgets a terminal, `wharf rm --ended` all that have ended",
             ),
             ControlError::Unreachable(_) => Self { word, ..Self::new(error.to_string()) },
         }

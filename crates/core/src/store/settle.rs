@@ -46,7 +46,7 @@ pub(crate) fn settle(id: &str, dir: &Path) -> Result<(), ReadError> {
 /// The command's end is lost in any case. Closed it is when nobody is left; else whoever looks next tries again.
 fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, swept: Swept) -> Result<(), ReadError> {
     let killed = swept.processes;
-    let out = File::open(dir.join(OUT))?;
+    let out = OpenOptions::new().read(true).write(true).open(dir.join(OUT))?;
     let mut journal = Journal::resume(events, out)?;
     if !ended {
         let why = if boot == proc::boot() { Lost::HolderDied } else { Lost::Reboot };
@@ -66,7 +66,9 @@ fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, swept: Swep
     if swept.done {
         journal.record(Record::Closed { killed });
     }
-    if journal.is_stalled() {
+    // Whoever looks does not wait for the disk, and what is on record is worth more than the oldest output.
+    journal.make_room();
+    if journal.abandoned().is_some() {
         let full = io::Error::new(io::ErrorKind::StorageFull, "its end cannot be written, the disk is full");
         return Err(ReadError::Io(full));
     }

@@ -26,6 +26,7 @@ const NOW_AND_THEN: Duration = Duration::from_millis(500);
 impl Terminal {
     /// Ends the whole tree and answers when nothing of it is left and the end can be read. Returns how many processes
     /// that took; none if it had ended before. `grace` replaces the one the terminal was created with.
+    /// On a full disk the oldest output is given up for the end, once the grace is over or nobody is left to wait for.
     pub async fn kill(&self, author: &str, grace: Option<Duration>) -> Result<u32, ControlError> {
         let grace_ms = grace.map(|g| u64::try_from(g.as_millis()).unwrap_or(u64::MAX));
         let request = Request::Kill { grace_ms, author: author.to_owned() };
@@ -41,6 +42,9 @@ impl Terminal {
         for _ in 0..ATTEMPTS {
             match self.ask_once(&request).await {
                 Ok(Reply::Killed { processes }) => return Ok(processes),
+                Ok(Reply::Refused(Refusal::System(errno))) => {
+                    return Err(ControlError::Unrecorded(io::Error::from_raw_os_error(errno)));
+                }
                 Ok(Reply::Refused(refusal)) => return Err(refusal.into()),
                 // Something has cleared the runtime directory, a logout perhaps.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.end_by_signal().await?,
@@ -161,6 +165,13 @@ impl Terminal {
                 }
                 self.forget().await
             }
+            // Nothing of it is left; that its end could not be written does not matter any more.
+            Some(Err(ControlError::Unrecorded(_))) => self.forget().await,
+            Some(Err(ControlError::Read(ReadError::Io(error))))
+                if error.kind() == io::ErrorKind::StorageFull && !self.is_held()? =>
+            {
+                self.forget().await
+            }
             Some(killed) => {
                 killed?;
                 self.forget().await
@@ -182,15 +193,24 @@ impl Terminal {
         Ok(())
     }
 
-    /// Returns when the holder cannot write; never, if it can or cannot be asked.
-    async fn stalled(&self) {
+    /// Returns when the holder cannot write, because the disk is full most likely: then the command waits. Never, if it
+    /// can or cannot be asked.
+    pub async fn stalled(&self) {
+        self.until(State::Running, |state| state == State::Stalled).await;
+    }
+
+    /// Returns when the holder can write again, or is done. Never, if it cannot be asked.
+    pub async fn flowing(&self) {
+        self.until(State::Stalled, |state| state != State::Stalled).await;
+    }
+
+    async fn until(&self, mut seen: State, is_so: impl Fn(State) -> bool) {
         let Ok(mut client) = self.connect().await else { return pending().await };
-        let mut seen = State::Running;
         while let Ok(Reply::Progress(progress)) = client.ask(&Request::Watch { past: u64::MAX, seen }).await {
-            match progress.state {
-                State::Stalled => return,
-                state => seen = state,
+            if is_so(progress.state) {
+                return;
             }
+            seen = progress.state;
         }
         pending().await
     }

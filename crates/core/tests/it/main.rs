@@ -10,6 +10,7 @@ mod end;
 mod faults;
 mod faults_creator;
 mod faults_disk;
+mod faults_disk_kill;
 mod faults_holder;
 mod foreground;
 mod guard;

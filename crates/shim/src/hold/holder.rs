@@ -77,6 +77,8 @@ pub(super) struct Holder {
     /// Whether the last record is written, or waits for the disk.
     closed: bool,
     parting: Parting,
+    /// Whether a kill is over: what is left to be written waits for no disk any more.
+    pub(super) hurried: bool,
 }
 
 /// What the loop can be woken by.
@@ -153,6 +155,7 @@ impl Holder {
             alone: false,
             closed: false,
             parting: Parting::Free,
+            hurried: false,
         }
     }
 
@@ -222,7 +225,7 @@ impl Holder {
         }
         let now = Instant::now();
         self.deaf_until = self.deaf_until.filter(|until| now < *until);
-        if self.ladder.is_none() && self.time_limit().is_some_and(|at| now >= at) {
+        if self.ladder.is_none() && self.time_limit().is_some_and(|at| now >= at) && !self.waits_for_disk() {
             self.begin_kill(Cause::TimeLimit, String::new(), self.plan.grace);
         }
         if self.ladder.is_none() && self.idle_limit().is_some_and(|at| now >= at) {
@@ -255,8 +258,8 @@ impl Holder {
     fn next_deadline(&self) -> Option<Instant> {
         let stalled = self.journal.is_stalled();
         let limits = match self.ladder {
-            // Only the record of the end is missing, and that waits for the disk.
-            _ if self.end.is_some() && stalled => [None, None],
+            // The record of the end waits for the disk, and is looked after soon enough.
+            _ if self.exit.is_some() && stalled => [None, None],
             Some(ref ladder) => [Some(ladder.next()), None],
             None => [self.time_limit(), self.idle_limit()],
         };
@@ -335,12 +338,14 @@ impl Holder {
 
     /// Once nothing is left of the tree: the last output and the last record. True when they are on disk.
     fn close(&mut self) -> bool {
+        self.write_at_last();
         if self.ladder.is_some() || self.journal.is_stalled() || !self.is_empty() {
             return false;
         }
         // With our own side closed, the PTY says for certain when all has been read.
         self.slave = None;
         while self.read_output(GATHER) > 0 {
+            self.write_at_last();
             if self.journal.is_stalled() {
                 return false;
             }
@@ -355,6 +360,7 @@ impl Holder {
             failpoint::hit("exit.before_closed");
             self.closed = true;
             self.journal.record(Record::Closed { killed: self.killed });
+            self.write_at_last();
         }
         !self.journal.is_stalled()
     }

@@ -20,7 +20,8 @@ impl Holder {
     pub(super) fn begin_kill(&mut self, cause: Cause, author: String, grace: Duration) {
         self.check_exit();
         if self.is_empty() {
-            return;
+            self.hurried = true;
+            return self.write_at_last();
         }
         if let Some(ladder) = &mut self.ladder {
             return ladder.hurry(grace);
@@ -90,6 +91,7 @@ impl Holder {
         if self.ladder.is_none() {
             return;
         }
+        self.write_at_last();
         if self.is_empty() {
             return self.finish_kill();
         }
@@ -103,6 +105,7 @@ impl Holder {
         self.kill_all();
         self.reap_others();
         self.check_exit();
+        self.write_at_last();
         if self.is_empty() {
             self.finish_kill();
         }
@@ -124,6 +127,28 @@ impl Holder {
         }
     }
 
+    /// A kill does not wait for a full disk longer than for the command: then the oldest output is given up for the rest.
+    pub(super) fn write_at_last(&mut self) {
+        while self.journal.is_stalled() && self.is_hurried() {
+            self.journal.make_room();
+            self.check_exit();
+            self.reap_others();
+        }
+    }
+
+    /// Whether there is nobody any more for whom a kill would wait.
+    fn is_hurried(&self) -> bool {
+        match &self.ladder {
+            Some(ladder) => ladder.is_hard() || self.waits_for_disk(),
+            None => self.hurried,
+        }
+    }
+
+    /// Whether nobody is left, and only the disk keeps the end from being on record.
+    pub(super) fn waits_for_disk(&self) -> bool {
+        self.journal.is_stalled() && self.exit.is_some() && self.living().is_empty()
+    }
+
     fn finish_kill(&mut self) {
         // The end must be on record before anybody is told that it is over.
         if self.journal.is_stalled() {
@@ -133,6 +158,7 @@ impl Holder {
             self.killed += ladder.processes();
             self.answer_kills(ladder.processes());
         }
+        self.hurried = true;
         // On a thread somebody may still hold the output who is none of ours, as far as anyone can tell: whatever such a
         // one writes is nobody's any more.
         if matches!(self.members, Members::Marked { .. }) {

@@ -202,7 +202,9 @@ impl Holder {
 
     /// How things stand.
     pub(super) fn progress(&self) -> Progress {
-        let state = match (&self.end, self.journal.is_stalled()) {
+        // An end that could not be written is told to nobody; whoever settles the terminal says what is known.
+        let unwritten = self.journal.is_stalled() || self.journal.abandoned().is_some();
+        let state = match (&self.end, unwritten) {
             (_, true) => State::Stalled,
             (Some(_), false) => State::Ended,
             (None, false) => State::Running,
@@ -233,11 +235,15 @@ impl Holder {
         }
     }
 
-    /// Tells everyone who asked for the kill that it is done.
+    /// Tells everyone who asked for the kill that it is done, and if that could not be written, why.
     pub(super) fn answer_kills(&mut self, processes: u32) {
+        let reply = match self.journal.abandoned() {
+            Some(errno) => Reply::Refused(Refusal::System(errno)),
+            None => Reply::Killed { processes },
+        };
         for connection in &mut self.connections {
             for tag in std::mem::take(&mut connection.kills) {
-                connection.send(tag, &Reply::Killed { processes });
+                connection.send(tag, &reply);
             }
         }
     }

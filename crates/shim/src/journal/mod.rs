@@ -6,6 +6,7 @@
 pub mod format;
 pub mod read;
 pub mod record;
+mod room;
 pub mod write;
 
 /// The raw output, sparse at the front when the oldest bytes were dropped.

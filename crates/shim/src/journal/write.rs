@@ -17,29 +17,31 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// zeros after the last record for a record that was never finished.
 const RESERVED: usize = 4096;
 /// Holes are made in whole blocks of the size that file systems use; a part of one would be written over with zeros.
-const BLOCK: u64 = 4096;
+pub(super) const BLOCK: u64 = 4096;
 /// Bytes are dropped a slice at a time, since every drop is a change of the file's block map.
 const SLICES: u64 = 16;
 
 /// A journal with its end and everything that could not be written yet.
 #[derive(Debug)]
 pub struct Journal {
-    events: File,
-    out: File,
+    pub(super) events: File,
+    pub(super) out: File,
     events_len: u64,
     first: u64,
     /// Up to here the disk space has been given back, in whole blocks; never beyond `first`.
-    punched: u64,
-    end: u64,
+    pub(super) punched: u64,
+    pub(super) end: u64,
     keep: u64,
     /// Nothing from here on may be dropped.
     wanted: u64,
     /// Output read from the command and not yet in the file; never more than one read.
-    unwritten: Vec<u8>,
+    pub(super) unwritten: Vec<u8>,
     /// Records not yet in the file.
     records: Vec<u8>,
     stalled: Option<Stall>,
     can_drop: Option<bool>,
+    /// Why nothing is written any more, as an error number.
+    pub(super) abandoned: Option<i32>,
 }
 
 /// Since when and why nothing can be written.
@@ -68,6 +70,7 @@ impl Journal {
             records: Vec::new(),
             stalled: None,
             can_drop: None,
+            abandoned: None,
         })
     }
 
@@ -81,7 +84,7 @@ impl Journal {
             out,
             events_len,
             first,
-            punched: first,
+            punched: first - first % BLOCK,
             end,
             keep: u64::MAX,
             wanted: u64::MAX,
@@ -89,6 +92,7 @@ impl Journal {
             records: Vec::new(),
             stalled: None,
             can_drop: None,
+            abandoned: None,
         })
     }
 
@@ -123,6 +127,9 @@ impl Journal {
 
     /// Appends output. What cannot be written now is kept and the journal is stalled; the caller reads no more.
     pub fn append(&mut self, bytes: &[u8]) {
+        if self.abandoned.is_some() {
+            return;
+        }
         if self.stalled.is_some() {
             self.unwritten.extend_from_slice(bytes);
             return;
@@ -140,6 +147,9 @@ impl Journal {
 
     /// Appends a record at the present end of the output.
     pub fn record(&mut self, record: Record) {
+        if self.abandoned.is_some() {
+            return;
+        }
         let entry = Entry { offset: self.end + self.unwritten.len() as u64, at: now(), record };
         self.records.extend_from_slice(&entry.encode());
         if self.stalled.is_none()
@@ -171,6 +181,24 @@ impl Journal {
         self.record(Record::Stalled { errno: stall.errno, lasted: stall.since.elapsed() });
         self.drop_oldest();
         self.stalled.is_none()
+    }
+
+    /// Whether it is for want of room that nothing can be written, if nothing can.
+    pub(super) fn lacks_room(&self) -> Option<bool> {
+        self.stalled.map(|stall| matches!(stall.errno, libc::ENOSPC | libc::EDQUOT))
+    }
+
+    /// How many bytes wait to be written.
+    pub(super) fn waiting(&self) -> u64 {
+        (self.unwritten.len() + self.records.len()) as u64
+    }
+
+    /// From now on nothing is written, and nothing waits to be.
+    pub(super) fn abandon(&mut self, errno: Option<i32>) {
+        let stalled = self.stalled.take().map(|stall| stall.errno);
+        self.abandoned = Some(errno.or(stalled).unwrap_or(libc::EIO));
+        self.unwritten.clear();
+        self.records.clear();
     }
 
     /// Whether the terminal was released: nobody can open these files any more.
@@ -232,24 +260,31 @@ impl Journal {
         if target <= self.first || !self.can_punch() {
             return;
         }
+        self.drop_to(target);
+    }
+
+    /// Gives up what is before `target`. False if that could not be announced, or gives no space back.
+    pub(super) fn drop_to(&mut self, target: u64) -> bool {
         // Announced first, so that no reader takes the zeros of a hole for output.
         if self.events.write_all_at(&format::first_slot(target), FIRST_AT).is_err() {
-            return;
+            return false;
         }
         self.first = target;
         let upto = target - target % BLOCK;
-        if upto > self.punched {
-            match fallocate(&self.out, PUNCH, self.punched, upto - self.punched) {
-                Ok(()) => self.punched = upto,
-                Err(Errno::INTR) => {}
-                // Space that cannot be given back must not be taken without end either.
-                Err(_) => self.can_drop = Some(false),
-            }
+        if upto <= self.punched {
+            return false;
         }
+        match fallocate(&self.out, PUNCH, self.punched, upto - self.punched) {
+            Ok(()) => self.punched = upto,
+            Err(Errno::INTR) => {}
+            // Space that cannot be given back must not be taken without end either.
+            Err(_) => self.can_drop = Some(false),
+        }
+        self.can_drop != Some(false)
     }
 
     /// Asks once, by punching where nothing is.
-    fn can_punch(&mut self) -> bool {
+    pub(super) fn can_punch(&mut self) -> bool {
         let out = &self.out;
         let beyond = self.end.next_multiple_of(BLOCK) + BLOCK;
         *self.can_drop.get_or_insert_with(|| {

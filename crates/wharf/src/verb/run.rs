@@ -3,30 +3,28 @@
 //! The command belongs to this process: when this ends in whatever way, so does everything the command started, unless
 //! it was detached.
 
+mod accompany;
+
 use crate::asked;
 use crate::cli::{Choice, Run};
 use crate::detach_key::DetachKey;
 use crate::exit_code::{self, Code};
 use crate::interact::{self, Left};
 use crate::json;
-use crate::keyboard;
 use crate::law;
-use crate::live::{self, Through, Until};
 use crate::modes::Modes;
 use crate::owed;
 use crate::place::Place;
 use crate::report::{self, Failure};
-use crate::request::{Request, Requests};
+use crate::request::Requests;
 use crate::show;
 use crate::temporary;
+use accompany::{Way, accompany, insisted};
 use std::ffi::OsString;
-use std::pin::{Pin, pin};
 use std::time::Duration;
 use wharf_core::policy::audit::{self, Entry, Ruling, Who};
 use wharf_core::policy::{Denial, Facts, Judgement, Shown};
-use wharf_core::{
-    ControlError, Ended, Grant, Outcome, Refusal, Spec, Store, Terminal, TerminalId, unrestricted,
-};
+use wharf_core::{Ended, Grant, Outcome, Spec, Store, Terminal, TerminalId, unrestricted};
 
 /// Who asks, in the journal.
 const AUTHOR: &str = "wharf run";
@@ -44,21 +42,42 @@ pub(crate) async fn run(args: Run, place: &Place) -> Result<Code, Failure> {
         place.tidy_now_and_then(&store);
         return Ok(exit_code::DONE);
     }
-    let left = if args.pty && !args.json && interact::is_possible() {
-        sit(&terminal, &mut requests).await
+    let way = if args.pty && !args.json && interact::is_possible() {
+        sit(&terminal, &mut requests).await.map(Way::Usual)
     } else {
         accompany(&terminal, &args, &mut requests).await
     };
-    let left = match left {
-        Ok(left) => left,
-        Err(failure) => {
-            let _ = terminal.kill(AUTHOR, None).await;
-            return Err(failure);
-        }
-    };
-    let code = conclude(&terminal, &args, left, &mut requests, place).await?;
+    let code = finish(&terminal, &args, way, &mut requests, place).await?;
     place.tidy_now_and_then(&store);
     Ok(code)
+}
+
+/// Sees to the end, but keeps nobody who insists on leaving: what is left then ends with us, its owner.
+async fn finish(
+    terminal: &Terminal,
+    args: &Run,
+    way: Result<Way, Failure>,
+    requests: &mut Requests,
+    place: &Place,
+) -> Result<Code, Failure> {
+    let concluded = async {
+        match way {
+            Ok(Way::Usual(left)) => conclude(terminal, args, left, place).await,
+            Ok(Way::Insisted(number)) => {
+                let concluded = conclude(terminal, args, Left::Asked(number), place);
+                let in_time = tokio::time::timeout(DRAIN, concluded).await;
+                in_time.unwrap_or(Ok(exit_code::of_signal(number)))
+            }
+            Err(failure) => {
+                let _ = terminal.kill(AUTHOR, None).await;
+                Err(failure)
+            }
+        }
+    };
+    tokio::select! {
+        concluded = concluded => concluded,
+        number = insisted(terminal, requests) => Ok(exit_code::of_signal(number)),
+    }
 }
 
 /// Whoever types a command may do what they may do; who asks for a sandbox gets one.
@@ -145,101 +164,8 @@ async fn sit(terminal: &Terminal, requests: &mut Requests) -> Result<Left, Failu
     Ok(left)
 }
 
-/// With nobody there: output out, input in if asked for, signals on.
-async fn accompany(terminal: &Terminal, args: &Run, requests: &mut Requests) -> Result<Left, Failure> {
-    let mut over = pin!(until_over(terminal, args));
-    let mut input = pin!(pass_input(terminal));
-    let mut passing = args.stdin;
-    let mut interrupts = 0;
-    loop {
-        let request = tokio::select! {
-            done = &mut over => return done.map(|()| Left::Ended),
-            passed = &mut input, if passing => {
-                passing = false;
-                passed?;
-                continue;
-            }
-            request = requests.next() => request,
-        };
-        match request {
-            Request::Interrupt(number) => {
-                interrupts += 1;
-                match interrupts {
-                    1 => ignore_ended(terminal.signal(number, AUTHOR).await)?,
-                    2 => drop(terminal.kill(AUTHOR, Some(Duration::ZERO)).await?),
-                    // It is over, but whoever reads our output does not read on.
-                    _ => return Ok(Left::Asked(number)),
-                }
-            }
-            Request::Leave(number) => {
-                end_shown(terminal, over).await?;
-                return Ok(Left::Asked(number));
-            }
-        }
-    }
-}
-
-/// Ends it while its output goes on being shown, and for a moment after.
-async fn end_shown(
-    terminal: &Terminal,
-    mut over: Pin<&mut impl Future<Output = Result<(), Failure>>>,
-) -> Result<(), Failure> {
-    let mut killed = pin!(terminal.kill(AUTHOR, None));
-    tokio::select! {
-        killed = &mut killed => {
-            killed?;
-            let _ = tokio::time::timeout(DRAIN, over).await;
-        }
-        _ = &mut over => drop(killed.await?),
-    }
-    Ok(())
-}
-
-async fn until_over(terminal: &Terminal, args: &Run) -> Result<(), Failure> {
-    if args.json {
-        terminal.wait().await?;
-        return Ok(());
-    }
-    live::follow(terminal.reader(0), Until::Ended, Through::Raw).await
-}
-
-/// Standard input to the command, until either has enough.
-async fn pass_input(terminal: &Terminal) -> Result<(), Failure> {
-    let mut keyboard = keyboard::listen(None)?;
-    let mut input = terminal.input(AUTHOR)?;
-    while let Some(bytes) = keyboard.typed.recv().await {
-        match input.send(&bytes).await {
-            Ok(()) => {}
-            Err(ControlError::Refused(Refusal::LineTooLong)) => {
-                report::say("an input line of more than 4095 bytes was left out: a PTY would have cut it");
-            }
-            // It has ended or closed its input: what is left is for nobody.
-            Err(ControlError::Refused(_)) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    match input.end().await {
-        Err(ControlError::Refused(_)) | Ok(()) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// It ended before the signal reached it, which is what the signal was for.
-fn ignore_ended(sent: Result<(), ControlError>) -> Result<(), ControlError> {
-    match sent {
-        Err(ControlError::Refused(_)) => Ok(()),
-        other => other,
-    }
-}
-
 /// Says what is to be said of the end and leaves nothing behind.
-async fn conclude(
-    terminal: &Terminal,
-    args: &Run,
-    left: Left,
-    requests: &mut Requests,
-    place: &Place,
-) -> Result<Code, Failure> {
+async fn conclude(terminal: &Terminal, args: &Run, left: Left, place: &Place) -> Result<Code, Failure> {
     let id = terminal.id().short();
     if left == Left::Detached {
         report::say_below(&format!("left {id} running; `wharf attach {id}` comes back"));
@@ -252,7 +178,7 @@ async fn conclude(
     owed::ended(place, terminal.id(), &ended);
     // A sandbox is over when nothing of it stands in the root any more.
     let is_over = ended.left == 0 && args.choice.sandbox.is_none();
-    let swept = if is_over { 0 } else { sweep(terminal, requests).await? };
+    let swept = if is_over { 0 } else { terminal.kill(AUTHOR, None).await? };
     if matches!(ended.outcome, Outcome::Lost(_)) && !args.json {
         report::say(&show::sentence(&ended));
     }
@@ -272,17 +198,6 @@ async fn conclude(
         Left::Asked(number) => exit_code::of_signal(number),
         Left::Ended | Left::Detached => exit_code::of(&ended),
     })
-}
-
-/// Ends what the command left, politely unless somebody is in a hurry.
-async fn sweep(terminal: &Terminal, requests: &mut Requests) -> Result<u32, Failure> {
-    let mut polite = pin!(terminal.kill(AUTHOR, None));
-    tokio::select! {
-        swept = &mut polite => return Ok(swept?),
-        _ = requests.next() => {}
-    }
-    terminal.kill(AUTHOR, Some(Duration::ZERO)).await?;
-    Ok(polite.await?)
 }
 
 fn limit_line(ended: &Ended) -> Option<String> {

@@ -13,6 +13,7 @@ mod demo;
 mod detached;
 mod doctor;
 mod ending;
+mod full_disk;
 mod help;
 mod interrupt;
 mod limit;

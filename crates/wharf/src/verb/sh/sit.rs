@@ -14,6 +14,7 @@ use crate::quiet::Quiet;
 use crate::raw_mode::RawMode;
 use crate::report::Failure;
 use crate::request::{Request, Requests};
+use crate::stall;
 use crate::verb::attach;
 use std::future::pending;
 use std::pin::pin;
@@ -95,6 +96,10 @@ async fn stay(
     let (notes, to_note) = mpsc::channel(NOTES);
     let _ = notes.try_send(welcome(seat));
     let mut shown = pin!(show(seat.terminal, from, showing, to_note));
+    let of_disk = notes.clone();
+    let mut telling = pin!(stall::tell(seat.terminal, move |line| {
+        let _ = of_disk.try_send(format!("wharf: {line}"));
+    }));
     let mut typing = pin!(type_into(seat, &mut keyboard.typed, notes));
     let mut following = pin!(follow(seat.terminal));
     let mut types = true;
@@ -104,6 +109,7 @@ async fn stay(
             () = keyboard.detach.notified() => return Ok(Left::Detached),
             _ = &mut typing, if types => types = false,
             () = &mut following => {}
+            never = &mut telling => match never {},
             _ = resized.recv() => if seat.purpose == Purpose::Type { interact::fit(seat.terminal).await },
             request = requests.next() => match request {
                 Request::Interrupt(number) | Request::Leave(number) => return Ok(Left::Asked(number)),
@@ -173,6 +179,10 @@ async fn type_into(
             }
         }
         match input.send(&bytes).await {
+            // On a full disk no key is taken; this one is its signal.
+            Err(ControlError::Refused(Refusal::Stalled)) if bytes.contains(&interact::CTRL_C) => {
+                let _ = seat.terminal.signal(interact::INTERRUPT, HUMAN).await;
+            }
             // What a terminal does with a line that is too long, except that this is not silent.
             Err(ControlError::Refused(Refusal::LineTooLong | Refusal::Stalled)) => {
                 let _ = output::write(b"\x07".to_vec()).await;

@@ -1,0 +1,32 @@
+//! What is said to a person whose command waits for a full disk.
+
+use std::convert::Infallible;
+use std::io;
+use std::time::Duration;
+use wharf_core::{Phase, Terminal};
+
+/// How long nothing can be written before it is worth a word: a disk that is nearly full comes and goes.
+const NOTEWORTHY: Duration = Duration::from_millis(500);
+
+/// Says that the command waits, and why, and when it goes on. For as long as it is polled.
+pub(crate) async fn tell(terminal: &Terminal, say: impl Fn(&str)) -> Infallible {
+    loop {
+        terminal.stalled().await;
+        if tokio::time::timeout(NOTEWORTHY, terminal.flowing()).await.is_ok() {
+            continue;
+        }
+        say(&format!("{}: the command waits for room and nothing is lost", why(terminal)));
+        terminal.flowing().await;
+        if terminal.look().is_ok_and(|look| matches!(look.phase, Phase::Running { .. })) {
+            say("there is room again: the command goes on");
+        }
+    }
+}
+
+fn why(terminal: &Terminal) -> String {
+    match terminal.look().ok().and_then(|look| look.stalled) {
+        // ENOSPC, EDQUOT.
+        None | Some(28 | 122) => "the disk is full".to_owned(),
+        Some(errno) => format!("its output cannot be written ({})", io::Error::from_raw_os_error(errno)),
+    }
+}
