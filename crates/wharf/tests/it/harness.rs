@@ -140,6 +140,8 @@ impl Drop for Wharf {
         for id in self.ids() {
             let _ = self.command(["kill", "--grace", "0", &id]).stdout(Stdio::null()).status();
         }
+        // Clients that start servers with an environment of their own have them keep their terminals elsewhere.
+        leak::end_all(self.dir.path());
     }
 }
 

@@ -139,6 +139,13 @@ async fn stopped_jobs_are_known_and_go_on() {
         let job = (jobs[0].command.ends_with("sleep 1000"), jobs[0].state);
         assert_eq!((jobs.len(), job), (1, (true, "stopped")), "{kind:?} {jobs:?}");
         guarded(shell.run("fg", "agent")).await.unwrap();
+        // Before it is in the foreground, the key would be the shell's.
+        let in_front = async {
+            while !shell.background().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        guarded(in_front).await;
         press(&shell, "C-c").await;
         assert_eq!(wait(&shell).await, Because::Ended, "{kind:?}");
         assert_eq!(shell.background(), []);
