@@ -63,7 +63,7 @@ const LONG: [&str; 7] = [
     // The same without a sandbox, which shows that a test can fail.
     "test(/in_the_open/)",
     // Floods, and those who do not leave.
-    "test(/^robust::/)",
+    "test(/^(robust|mcp::long)::/)",
     "test(/^demo::/)",
 ];
 
