@@ -44,8 +44,8 @@ impl TerminalHandle {
     }
 
     /// The terminal as content of a tool call. The client goes on showing it after it was released, if it was embedded
-    /// before. Send it with [`Terminals::update`](super::Terminals::update), and not in a permission request if the command may be a local one: only
-    /// updates are put into words that a client without terminals can show.
+    /// before. Send it with [`Terminals::update`](super::Terminals::update), and not in a permission request if the
+    /// command may be a local one: only updates are put into words that a client without terminals can show.
     #[must_use]
     pub fn content(&self) -> ToolCallContent {
         ToolCallContent::Terminal(Terminal::new(self.address.id.clone()))

@@ -57,8 +57,11 @@ impl Server {
                 match of(arguments, |args| tool::wait::run(&call, args)).await {
                     Ok(result) => result,
                     Err(Stop::Refused(refusal)) => answer::refused(&refusal.answer(&terminal)),
-                    // Nothing is asked about waiting.
-                    Err(Stop::Ask(_)) => CallToolResult::default(),
+                    Err(Stop::Ask(_)) => {
+                        let refusal =
+                            Refusal::new("failed", "Waiting needs no permission, and one was asked for.");
+                        answer::refused(&refusal.answer(&terminal))
+                    }
                 }
             });
         }
