@@ -61,7 +61,7 @@ pub use guarded::{GuardError, Guarded};
 pub use id::TerminalId;
 pub use screen::Screen;
 pub use spec::{OnOwnerExit, Size, Spec};
-pub use store::{Dirs, Found, Holder, Meta, Retention, Spares, Store, Tidied};
+pub use store::{Dirs, Found, Holder, Meta, Remains, Retention, Spares, Store, Tidied};
 pub use terminal::{Input, Look, Newest, Output, Phase, Reader, Step, Terminal};
 pub use text::{Decoder, Tail, orphans, tail};
 pub use wharf_shim::journal::format::Damage;

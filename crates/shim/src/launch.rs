@@ -27,7 +27,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -129,17 +129,16 @@ impl LaunchError {
 #[derive(Debug)]
 pub struct Idle {
     socket: UnixStream,
-    /// Its program.
-    path: PathBuf,
 }
 
-/// A command that runs, and the connection that owns it.
+/// A plan on its way to its holder, which answers it with one reply; [`started`] says what that means. From then on the
+/// connection is the owner's, and the end is told there.
 #[derive(Debug)]
-pub struct Launched {
-    /// The command's process id.
-    pub pid: u32,
-    /// The owner's connection, a control connection like any other.
+pub struct Sent {
+    /// The creator's connection. It never blocks.
     pub owner: UnixStream,
+    /// What is to be written to it before there can be an answer: the rest of a long plan.
+    pub rest: Vec<u8>,
     /// Its holder, if that was asked to come back.
     pub returning: Option<Returning>,
 }
@@ -157,7 +156,6 @@ pub enum Afterwards {
 #[derive(Debug)]
 pub struct Returning {
     socket: UnixStream,
-    path: PathBuf,
 }
 
 /// Where a shim is that was asked to come back.
@@ -177,7 +175,7 @@ impl Returning {
     pub fn look(self) -> Whereabouts {
         let mut said = [0];
         match rustix::net::recv(&self.socket, &mut said, RecvFlags::DONTWAIT) {
-            Ok((_, 1)) if said[0] == BACK => Whereabouts::Back(Idle { socket: self.socket, path: self.path }),
+            Ok((_, 1)) if said[0] == BACK => Whereabouts::Back(Idle { socket: self.socket }),
             Err(Errno::AGAIN | Errno::INTR) => Whereabouts::Away(self),
             Ok(_) | Err(_) => Whereabouts::Gone,
         }
@@ -197,7 +195,7 @@ pub fn shim(path: &Path, cgroup_parent: Option<&Path>) -> io::Result<(Command, I
     // An empty environment: what the program that starts shims has in its own is nobody's business here.
     command.env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
     command.args(cgroup_parent);
-    Ok((command, Idle { socket: ours, path: path.to_owned() }))
+    Ok((command, Idle { socket: ours }))
 }
 
 /// A command that starts a guard, which starts `program` with these arguments, and the starter's hold on it.
@@ -245,7 +243,7 @@ impl Lease {
     /// leaves with 127 if there is no such program, 126 if it cannot be executed. Never waits: if nothing has been said
     /// yet, the error is that it would have to.
     pub fn answer(&mut self) -> io::Result<Result<u32, StartError>> {
-        match judge(read_reply(&mut self.socket, &mut self.deframer)?) {
+        match started(read_reply(&mut self.socket, &mut self.deframer)?) {
             Ok(pid) => Ok(Ok(pid)),
             Err(LaunchError::Start(error)) => Ok(Err(error)),
             Err(other) => Err(io::Error::other(other)),
@@ -269,24 +267,22 @@ impl Lease {
 }
 
 impl Idle {
-    /// Gives the shim its plan and waits until the command runs or is known not to.
-    pub fn hold(
-        mut self,
+    /// Gives the shim its plan, as much of it as can be sent without waiting.
+    pub fn send(
+        self,
         plan: &Plan,
         descriptors: &Descriptors,
         afterwards: Afterwards,
-    ) -> Result<Launched, LaunchError> {
+    ) -> Result<Sent, LaunchError> {
+        let owner = self.socket;
+        owner.set_nonblocking(true).map_err(LaunchError::Gone)?;
         let next = match afterwards {
             Afterwards::Leave => None,
             Afterwards::Return => Some(pair().map_err(LaunchError::Gone)?),
         };
-        let path = self.path;
-        let back = |(socket, theirs)| (Returning { socket, path: path.clone() }, theirs);
-        let (returning, theirs) = next.map(back).unzip();
-        send_plan(&mut self.socket, plan, descriptors, theirs.as_ref()).map_err(LaunchError::Gone)?;
-        drop(theirs);
-        let started = await_start(self.socket).map_err(|error| error.of_new(&path))?;
-        Ok(Launched { returning, ..started })
+        let (returning, theirs) = next.map(|(socket, theirs)| (Returning { socket }, theirs)).unzip();
+        let rest = send_plan(&owner, plan, descriptors, theirs.as_ref()).map_err(LaunchError::Gone)?;
+        Ok(Sent { owner, rest, returning })
     }
 }
 
@@ -295,8 +291,9 @@ pub fn hold_on_thread(
     plan: Plan,
     descriptors: Descriptors,
     cgroup_parent: Option<&Path>,
-) -> Result<Launched, LaunchError> {
-    let (ours, creator) = pair().map_err(LaunchError::Silent)?;
+) -> Result<Sent, LaunchError> {
+    let (owner, creator) = pair().map_err(LaunchError::Silent)?;
+    owner.set_nonblocking(true).map_err(LaunchError::Silent)?;
     let Descriptors { cwd, events, out, listener } = descriptors;
     let name = format!("wharf-{}", plan.id.get(..8).unwrap_or(&plan.id));
     let cgroup_parent = cgroup_parent.map(Path::to_owned);
@@ -308,7 +305,7 @@ pub fn hold_on_thread(
             hold(handover, Place::Thread, cgroup)
         })
         .map_err(LaunchError::Silent)?;
-    await_start(ours)
+    Ok(Sent { owner, rest: Vec::new(), returning: None })
 }
 
 fn pair() -> io::Result<(UnixStream, UnixStream)> {
@@ -316,18 +313,8 @@ fn pair() -> io::Result<(UnixStream, UnixStream)> {
     Ok((a.into(), b.into()))
 }
 
-fn await_start(mut socket: UnixStream) -> Result<Launched, LaunchError> {
-    let reply = hear(&mut socket).map_err(|error| {
-        // Should it come to life again, it is told to end what nobody waits for any more.
-        let kill = Request::Kill { grace_ms: Some(0), author: "creator".to_owned() };
-        let _ = socket.write_all(&frame(&kill.encode(1)));
-        LaunchError::Silent(error)
-    });
-    Ok(Launched { pid: judge(reply?)?, owner: socket, returning: None })
-}
-
-/// What the first answer means.
-fn judge(reply: Reply) -> Result<u32, LaunchError> {
+/// What the answer to a plan means: the command's process id, or why there is none.
+pub fn started(reply: Reply) -> Result<u32, LaunchError> {
     match reply {
         Reply::Started { pid } => Ok(pid),
         Reply::NotStarted { stage: Stage::CONFINE, errno, doing } => {
@@ -342,13 +329,6 @@ fn judge(reply: Reply) -> Result<u32, LaunchError> {
         }
         other => Err(LaunchError::Silent(io::Error::other(format!("unexpected answer {other:?}")))),
     }
-}
-
-fn hear(socket: &mut UnixStream) -> io::Result<Reply> {
-    socket.set_read_timeout(Some(PATIENCE))?;
-    let reply = read_reply(socket, &mut Deframer::new(MAX_FRAME))?;
-    socket.set_read_timeout(None)?;
-    Ok(reply)
 }
 
 fn read_reply(socket: &mut UnixStream, deframer: &mut Deframer) -> io::Result<Reply> {
@@ -366,20 +346,22 @@ fn read_reply(socket: &mut UnixStream, deframer: &mut Deframer) -> io::Result<Re
     }
 }
 
+/// What of the plan is still to be sent; the descriptors go with its first byte.
 fn send_plan(
-    socket: &mut UnixStream,
+    socket: &UnixStream,
     plan: &Plan,
     with: &Descriptors,
     next: Option<&UnixStream>,
-) -> io::Result<()> {
-    let message = frame(&plan.encode());
+) -> io::Result<Vec<u8>> {
+    let mut message = frame(&plan.encode());
     let mut fds = vec![with.cwd.as_fd(), with.events.as_fd(), with.out.as_fd(), with.listener.as_fd()];
     fds.extend(next.map(AsFd::as_fd));
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TRAVELLING))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&fds));
-    let sent = sendmsg(&*socket, &[IoSlice::new(&message)], &mut ancillary, SendFlags::NOSIGNAL)?;
-    socket.write_all(&message[sent..])
+    let sent = sendmsg(socket, &[IoSlice::new(&message)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    message.drain(..sent);
+    Ok(message)
 }
 
 /// The shim's side: says that it waits for another plan. True if somebody hears it.

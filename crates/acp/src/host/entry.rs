@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use wharf_core::{ControlError, Ended, ReadError, Store, Terminal, TerminalId};
+use wharf_core::{ControlError, Ended, ReadError, Remains, Store, Terminal, TerminalId};
 
 pub(super) struct Entry {
     id: TerminalId,
@@ -39,7 +39,18 @@ enum Release {
     #[default]
     NotAsked,
     UnderWay,
+    /// Nothing runs and nobody finds it any more; its files are being deleted.
+    Hidden,
     Done(Result<(), Error>),
+}
+
+/// What whoever asks for a release waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// Nothing runs, and nobody finds it any more.
+    Hidden,
+    /// Its files are deleted, too.
+    Gone,
 }
 
 impl Entry {
@@ -116,6 +127,7 @@ impl Entry {
         self: &Arc<Self>,
         host: &Host,
         author: &'static str,
+        until: Until,
     ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         let begun = self.released.send_if_modified(|state| {
             let begins = matches!(state, Release::NotAsked | Release::Done(Err(_)));
@@ -127,11 +139,17 @@ impl Entry {
         if begun {
             let (entry, host) = (self.clone(), host.clone());
             let task = async move {
-                let done = entry.end(&host, author).await.map_err(refusal::of_control);
-                if done.is_ok() {
-                    host.sessions().gone(&entry.id);
-                    host.tell(&Event::Released { session: entry.session.clone(), id: entry.id.clone() });
-                }
+                let done = match entry.end(&host, author).await {
+                    Ok(remains) => {
+                        host.tell(&Event::Released { session: entry.session.clone(), id: entry.id.clone() });
+                        entry.released.send_replace(Release::Hidden);
+                        // What cannot be deleted now is tidied away later.
+                        let _ = remains.deleted().await;
+                        host.sessions().gone(&entry.id);
+                        Ok(())
+                    }
+                    Err(error) => Err(refusal::of_control(error)),
+                };
                 entry.released.send_replace(Release::Done(done));
             };
             match Handle::try_current() {
@@ -142,21 +160,26 @@ impl Entry {
         }
         let mut released = self.released.subscribe();
         async move {
-            let state = released.wait_for(|state| matches!(state, Release::Done(_))).await;
-            match state.as_deref() {
+            let is_enough = |state: &Release| match state {
+                Release::NotAsked | Release::UnderWay => false,
+                Release::Hidden => until == Until::Hidden,
+                Release::Done(_) => true,
+            };
+            match released.wait_for(is_enough).await.as_deref() {
+                Ok(Release::Hidden) => Ok(()),
                 Ok(Release::Done(done)) => done.clone(),
                 _ => Err(refusal::internal("the release was broken off")),
             }
         }
     }
 
-    async fn end(&self, host: &Host, author: &str) -> Result<(), ControlError> {
+    async fn end(&self, host: &Host, author: &str) -> Result<Remains, ControlError> {
         // One that runs has its descriptors already, and all of those end side by side. Of those that have ended there may
         // be thousands, and each is opened for this.
         let _turn = if self.is_live() { None } else { host.shared.turns.acquire().await.ok() };
         let terminal = match self.open(&host.shared.store) {
             // Somebody has removed it with `wharf rm`, which ends it too.
-            Err(ReadError::NotFound) => return Ok(()),
+            Err(ReadError::NotFound) => return Ok(Remains::default()),
             opened => opened?,
         };
         let killed = terminal.kill(author, None).await;
@@ -166,7 +189,7 @@ impl Entry {
             self.tell_end(host, ended);
         }
         // Also after a kill that failed: releasing knows more ways, and says itself what is left.
-        terminal.release().await
+        terminal.retire(None).await
     }
 }
 

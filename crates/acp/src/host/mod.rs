@@ -28,7 +28,7 @@ use agent_client_protocol::v1::schema::{
     KillTerminalResponse, ReleaseTerminalRequest, ReleaseTerminalResponse, SessionId, TerminalOutputRequest,
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
-use entry::Entry;
+use entry::{Entry, Until};
 use issued::Issued;
 use judging::Judging;
 use making::{Making, Unclaimed};
@@ -353,7 +353,8 @@ impl Host {
         }
     }
 
-    /// `terminal/release`. The name is invalid from the call on; done when nothing is left. Goes on if it is dropped.
+    /// `terminal/release`. The name is invalid from the call on; done when nothing runs and nobody finds it any more. Its files
+    /// are deleted after that; [`Host::end`] waits for it. Goes on if it is dropped.
     pub fn release(
         &self,
         request: &ReleaseTerminalRequest,
@@ -401,7 +402,7 @@ impl Host {
         let host = self.clone();
         Ok(async move {
             match entry {
-                Some(entry) => entry.release(&host, AGENT).await,
+                Some(entry) => entry.release(&host, AGENT, Until::Hidden).await,
                 None => Ok(()),
             }
         })
@@ -410,7 +411,7 @@ impl Host {
     /// Takes a terminal away that its agent never heard of. Begins at the call.
     fn give_up(&self, entry: &Arc<Entry>) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         self.sessions().take(entry.session(), entry.id().as_str());
-        entry.release(self, AGENT)
+        entry.release(self, AGENT, Until::Gone)
     }
 
     fn was_issued(&self, session: &SessionId, id: &str) -> bool {
@@ -424,7 +425,8 @@ impl Host {
     ) -> impl Future<Output = ()> + Send + 'static {
         let host = self.clone();
         // All at once: their graces run side by side.
-        let releases: Vec<_> = entries.into_iter().map(|entry| entry.release(&host, author)).collect();
+        let releases: Vec<_> =
+            entries.into_iter().map(|entry| entry.release(&host, author, Until::Gone)).collect();
         async move {
             for release in releases {
                 let _ = release.await;

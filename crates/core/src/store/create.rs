@@ -5,6 +5,7 @@
 
 use super::meta::Meta;
 use super::{Holder, Store};
+use crate::client::Client;
 use crate::error::{CreateError, ReadError};
 use crate::grant::Grant;
 use crate::id::TerminalId;
@@ -17,24 +18,46 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
 use wharf_shim::failpoint;
 use wharf_shim::journal::{EVENTS, META, OUT};
-use wharf_shim::launch::{self, Afterwards, Descriptors, Idle, LaunchError, Launched, Whereabouts};
+use wharf_shim::launch::{
+    self, Afterwards, Descriptors, Idle, LaunchError, PATIENCE, Returning, Sent, Whereabouts,
+};
+use wharf_shim::wire::frame::frame;
+use wharf_shim::wire::message::Request;
 
 /// As many as an agent that works in parallel has commands under way.
 const MOST_RETURNING: usize = 8;
 
 impl Store {
-    pub(super) fn create_blocking(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
+    /// Nothing is left of it if it fails. Files are made in place: that takes a fraction of a millisecond, and to hand it to
+    /// another thread and back takes as long.
+    pub(super) async fn make(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
+        let mut claim = Claim::new(self, id);
+        let made = self.make_as(&mut claim, grant).await;
+        match made {
+            Ok(_) => claim.keep(),
+            // What a holder has begun and not told may have to be ended, which takes its time.
+            Err(_) if claim.made == Made::Sent => {
+                let _ = tokio::task::spawn_blocking(move || drop(claim)).await;
+            }
+            Err(_) => drop(claim),
+        }
+        made
+    }
+
+    async fn make_as(&self, claim: &mut Claim, grant: Grant) -> Result<Terminal, CreateError> {
+        let id = claim.id.clone();
         let plan = grant.plan(id.as_str())?;
-        let meta = Meta::new(id, &grant);
+        let meta = Meta::new(&id, &grant);
         // Started first: it gets ready while the files are made.
         let holder = match &self.shared.holder {
             Holder::Thread => None,
             Holder::Process(shim) => Some((shim, self.idle_shim(shim)?)),
         };
-        let mut claim = Claim::new(self, id);
         let (events, out) = claim.files(&meta)?;
         let listener = claim.socket()?;
         claim.name()?;
@@ -46,35 +69,45 @@ impl Store {
         })?;
         let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
         let afterwards = self.afterwards();
-        let mut launched = match holder {
-            None => launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?,
-            Some((shim, idle)) => match idle.hold(&plan, &descriptors, afterwards) {
-                // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
-                Err(LaunchError::Gone(_)) => {
-                    let idle = self.start_shim(shim)?;
-                    idle.hold(&plan, &descriptors, afterwards).map_err(|error| error.of_new(shim))?
-                }
-                held => held?,
-            },
-        };
-        if let Some(returning) = launched.returning.take() {
+        claim.made = Made::Sent;
+        let (owner, returning) = match holder {
+            None => heard(launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())).await,
+            Some((shim, idle)) => {
+                let sent = match idle.send(&plan, &descriptors, afterwards) {
+                    // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
+                    Err(LaunchError::Gone(_)) => self.start_shim(shim)?.send(&plan, &descriptors, afterwards),
+                    sent => sent,
+                };
+                drop(descriptors);
+                heard(sent).await.map_err(|error| error.of_new(shim))
+            }
+        }
+        .inspect_err(|error| {
+            if !matches!(error, LaunchError::Silent(_)) {
+                claim.made = Made::Name;
+            }
+        })?;
+        if let Some(returning) = returning {
             let mut away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner);
             // Others may have come first since it was asked to come back. Let go here, it leaves after this terminal.
             if away.len() < MOST_RETURNING {
                 away.push(returning);
             }
         }
-        if self.shared.keep_spare {
-            // Not before: it would take a processor away from this one's command. Who creates one after the other finds it
-            // ready.
+        if self.wants_spare() {
+            // Not before this one's command runs and its creator knows: it would take a processor away from them. Who creates
+            // one after the other finds it ready.
             let store = self.clone();
-            tokio::task::spawn_blocking(move || store.prepare_spare());
+            tokio::spawn(async move {
+                tokio::task::yield_now().await;
+                store.prepare_spare();
+            });
         }
         failpoint::hit("create.after_start");
-        claim.keep();
         if grant.spec.on_owner_exit == OnOwnerExit::Kill {
-            self.keep_lease(id, launched);
+            self.keep_lease(&id, owner.stream().clone());
         }
+        terminal.is_told(owner);
         Ok(terminal)
     }
 
@@ -121,7 +154,11 @@ impl Store {
         Ok(idle)
     }
 
-    /// Gets a spare ready for the next terminal, if one is wanted.
+    fn wants_spare(&self) -> bool {
+        self.shared.keep_spare && self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// Gets a spare ready for the next terminal.
     fn prepare_spare(&self) {
         let Holder::Process(shim) = &self.shared.holder else { return };
         let mut spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,27 +168,46 @@ impl Store {
         }
     }
 
-    fn keep_lease(&self, id: &TerminalId, launched: Launched) {
+    fn keep_lease(&self, id: &TerminalId, owner: Arc<UnixStream>) {
         let mut leases = self.leases();
         // Holders that are done have closed their side; their leases are let go here, where new ones come in.
         let closed: Vec<bool> = {
             let mut fds: Vec<PollFd<'_>> =
-                leases.values().map(|stream| PollFd::new(stream, PollFlags::RDHUP)).collect();
+                leases.values().map(|stream| PollFd::new(stream.as_ref(), PollFlags::RDHUP)).collect();
             let now = Timespec { tv_sec: 0, tv_nsec: 0 };
             let _ = poll(&mut fds, Some(&now));
             fds.iter().map(|fd| !fd.revents().is_empty()).collect()
         };
         let mut closed = closed.into_iter();
         leases.retain(|_, _| !closed.next().unwrap_or(false));
-        leases.insert(id.clone(), launched.owner);
+        leases.insert(id.clone(), owner);
+    }
+}
+
+/// Waits for what a holder says of its plan.
+async fn heard(sent: Result<Sent, LaunchError>) -> Result<(Client, Option<Returning>), LaunchError> {
+    let Sent { owner, rest, returning } = sent?;
+    let mut owner = Client::from_std(owner).map_err(LaunchError::Silent)?;
+    let answer = async {
+        owner.write(&rest).await?;
+        owner.hear(0).await
+    };
+    match timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+        Ok(reply) => launch::started(reply).map(|_| (owner, returning)),
+        Err(error) => {
+            // Should it come to life again, it is told to end what nobody waits for any more.
+            let kill = Request::Kill { grace_ms: Some(0), author: "creator".to_owned() };
+            let _ = owner.stream().try_write(&frame(&kill.encode(1)));
+            Err(LaunchError::Silent(error))
+        }
     }
 }
 
 /// What one creator has made of a terminal so far, and takes away again unless it is kept. What another creator
 /// of the same name has made is not touched.
-struct Claim<'a> {
-    store: &'a Store,
-    id: &'a TerminalId,
+struct Claim {
+    store: Store,
+    id: TerminalId,
     hidden: PathBuf,
     made: Made,
 }
@@ -163,12 +219,14 @@ enum Made {
     Files,
     Socket,
     Name,
+    /// Its plan is with a holder, who may have begun to carry it out.
+    Sent,
 }
 
-impl<'a> Claim<'a> {
-    fn new(store: &'a Store, id: &'a TerminalId) -> Self {
+impl Claim {
+    fn new(store: &Store, id: &TerminalId) -> Self {
         let hidden = store.shared.terminals.join(format!(".new-{id}"));
-        Self { store, id, hidden, made: Made::Nothing }
+        Self { store: store.clone(), id: id.clone(), hidden, made: Made::Nothing }
     }
 
     /// The directory, out of sight, with the lock taken.
@@ -184,7 +242,7 @@ impl<'a> Claim<'a> {
     }
 
     fn socket(&mut self) -> Result<UnixListener, CreateError> {
-        let path = self.store.socket(self.id);
+        let path = self.store.socket(&self.id);
         let listener = UnixListener::bind(&path).map_err(taken)?;
         self.made = Made::Socket;
         // Nobody else can have come in before this: the directory is closed to others.
@@ -194,7 +252,7 @@ impl<'a> Claim<'a> {
 
     /// Into sight, in one step; refused by the system if there is a terminal of that name.
     fn name(&mut self) -> Result<(), CreateError> {
-        fs::rename(&self.hidden, self.store.dir(self.id)).map_err(taken)?;
+        fs::rename(&self.hidden, self.store.dir(&self.id)).map_err(taken)?;
         self.made = Made::Name;
         Ok(())
     }
@@ -204,17 +262,21 @@ impl<'a> Claim<'a> {
     }
 }
 
-impl Drop for Claim<'_> {
+impl Drop for Claim {
     fn drop(&mut self) {
         // If something cannot be removed now, tidying will find it.
-        if self.made == Made::Name {
+        if self.made >= Made::Name {
             // A holder that died half-way may have started something.
-            let _ = self.store.get(self.id).and_then(Terminal::settled);
-            let _ = self.store.remove(self.id);
+            let terminal = self.store.get(&self.id).and_then(Terminal::settled);
+            let is_held = || terminal.is_ok_and(|terminal| terminal.is_held().unwrap_or(false));
+            // One that lives and has not answered still may. Then it can be seen, and ended, like any other.
+            if self.made == Made::Name || !is_held() {
+                let _ = self.store.remove(&self.id);
+            }
             return;
         }
         if self.made >= Made::Socket {
-            let _ = fs::remove_file(self.store.socket(self.id));
+            let _ = fs::remove_file(self.store.socket(&self.id));
         }
         if self.made >= Made::Files {
             let _ = fs::remove_dir_all(&self.hidden);

@@ -22,10 +22,10 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::net::UnixStream;
 use wharf_shim::launch::{Idle, Returning};
 
 /// Where a store keeps things.
@@ -97,7 +97,7 @@ struct Shared {
     /// Shims that hold terminals of this store and are asked to come back.
     away: Mutex<Vec<Returning>>,
     /// The owner's connections of terminals created here that are to end with this process.
-    leases: Mutex<HashMap<TerminalId, UnixStream>>,
+    leases: Mutex<HashMap<TerminalId, Arc<UnixStream>>>,
 }
 
 /// One entry of a listing.
@@ -146,7 +146,8 @@ impl Store {
     /// As [`Store::create`], under a name chosen beforehand. Of two creators with one name, one succeeds.
     pub async fn create_as(&self, id: TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
         let store = self.clone();
-        let task = tokio::task::spawn_blocking(move || store.create_blocking(&id, grant).map(Unclaimed::new));
+        // A task of its own goes on if nobody waits any more: what is half made must be made to be taken away.
+        let task = tokio::spawn(async move { store.make(&id, grant).await.map(Unclaimed::new) });
         let made = task.await.map_err(|error| CreateError::Files(io::Error::other(error)))?;
         made.and_then(Unclaimed::claim)
     }
@@ -201,25 +202,48 @@ impl Store {
 
     /// Takes a terminal's files away. True if they were there.
     pub(crate) fn remove(&self, id: &TerminalId) -> io::Result<bool> {
-        self.leases().remove(id);
-        // Out of sight in one step, so that nobody finds half a terminal.
-        let gone = self.shared.terminals.join(format!(".gone-{id}"));
-        let there = match fs::rename(self.dir(id), &gone) {
-            Ok(()) => true,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            Err(error) => return Err(error),
-        };
-        wharf_shim::failpoint::hit("release.after_rename");
-        // If it was not there, somebody else has removed it, and the name may be a new terminal's by now.
-        if there {
-            ignore_missing(fs::remove_file(self.socket(id)))?;
-            ignore_missing(fs::remove_dir_all(&gone))?;
-        }
-        Ok(there)
+        self.hide(id)?.delete()
     }
 
-    pub(crate) fn leases(&self) -> MutexGuard<'_, HashMap<TerminalId, UnixStream>> {
+    /// Takes a terminal out of sight in one step, so that nobody finds half of it.
+    pub(crate) fn hide(&self, id: &TerminalId) -> io::Result<Remains> {
+        self.leases().remove(id);
+        let gone = self.shared.terminals.join(format!(".gone-{id}"));
+        match fs::rename(self.dir(id), &gone) {
+            Ok(()) => {
+                wharf_shim::failpoint::hit("release.after_rename");
+                ignore_missing(fs::remove_file(self.socket(id)))?;
+                Ok(Remains { dir: Some(gone) })
+            }
+            // Somebody else has removed it, and the name may be a new terminal's by now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Remains::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn leases(&self) -> MutexGuard<'_, HashMap<TerminalId, Arc<UnixStream>>> {
         self.shared.leases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is left of a terminal that was released: files, which nobody finds any more. If they are not deleted, that is
+/// done when the store is next tidied.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Remains {
+    dir: Option<PathBuf>,
+}
+
+impl Remains {
+    /// Deletes them. True if there were any.
+    pub(crate) fn delete(self) -> io::Result<bool> {
+        self.dir.map_or(Ok(false), |dir| ignore_missing(fs::remove_dir_all(dir)).map(|()| true))
+    }
+
+    /// Deletes them.
+    pub async fn deleted(self) -> io::Result<()> {
+        let task = tokio::task::spawn_blocking(move || self.delete());
+        task.await.map_err(io::Error::other)?.map(drop)
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Phase, Terminal};
 use crate::client::Client;
 use crate::error::{ControlError, ReadError};
 use crate::spec::{OnOwnerExit, Size};
+use crate::store::Remains;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
@@ -12,7 +13,6 @@ use rustix::process::Signal;
 use std::fs::File;
 use std::future::pending;
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::time::Duration;
 use wharf_shim::journal::EVENTS;
@@ -30,12 +30,12 @@ impl Terminal {
     pub async fn kill(&self, author: &str, grace: Option<Duration>) -> Result<u32, ControlError> {
         let grace_ms = grace.map(|g| u64::try_from(g.as_millis()).unwrap_or(u64::MAX));
         let request = Request::Kill { grace_ms, author: author.to_owned() };
-        if self.is_orphaned()? {
+        let before = self.look()?;
+        if self.lacks_holder(&before) {
             self.settle().await?;
             self.look()?;
             return self.closed().ok_or(ControlError::Survivors);
         }
-        let before = self.look()?;
         if !before.held && matches!(before.phase, Phase::Ended(_) | Phase::NotStarted) {
             return Ok(0);
         }
@@ -122,7 +122,7 @@ impl Terminal {
         let leases = self.shared.store.leases();
         let Some(lease) = leases.get(&self.shared.id) else { return true };
         let message = frame(&Request::Taken(upto).encode(0));
-        let sent = rustix::net::send(lease, &message, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        let sent = rustix::net::send(lease.as_ref(), &message, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
         sent != Err(Errno::AGAIN)
     }
 
@@ -142,8 +142,14 @@ impl Terminal {
 
     /// As [`Terminal::release`], with another grace than the terminal's own.
     pub async fn release_with(&self, grace: Option<Duration>) -> Result<(), ControlError> {
+        Ok(self.retire(grace).await?.deleted().await?)
+    }
+
+    /// Ends the tree and forgets the terminal, but for its files. They are out of sight by then, and who has no time to
+    /// lose deletes them later.
+    pub async fn retire(&self, grace: Option<Duration>) -> Result<Remains, ControlError> {
         if !self.is_stored() {
-            return Ok(());
+            return Ok(Remains::default());
         }
         let mut killing = pin!(self.kill("release", grace));
         let killed = tokio::select! {
@@ -163,34 +169,32 @@ impl Terminal {
                 } else {
                     let _ = self.settle().await;
                 }
-                self.forget().await
+                self.forget()
             }
             // Nothing of it is left; that its end could not be written does not matter any more.
-            Some(Err(ControlError::Unrecorded(_))) => self.forget().await,
+            Some(Err(ControlError::Unrecorded(_))) => self.forget(),
             Some(Err(ControlError::Read(ReadError::Io(error))))
                 if error.kind() == io::ErrorKind::StorageFull && !self.is_held()? =>
             {
-                self.forget().await
+                self.forget()
             }
             Some(killed) => {
                 killed?;
-                self.forget().await
+                self.forget()
             }
             // On a full disk the end cannot be written, and the room may be what this very terminal takes. The kill has
             // been sent; once the files are gone, the holder gives up what it could not write, and answers.
             None => {
-                self.forget().await?;
+                self.forget()?.deleted().await?;
                 let _ = killing.await;
-                Ok(())
+                Ok(Remains::default())
             }
         }
     }
 
-    async fn forget(&self) -> Result<(), ControlError> {
-        let (store, id) = (self.shared.store.clone(), self.shared.id.clone());
-        let task = tokio::task::spawn_blocking(move || store.remove(&id));
-        task.await.map_err(io::Error::other)??;
-        Ok(())
+    /// Takes it out of sight.
+    fn forget(&self) -> Result<Remains, ControlError> {
+        Ok(self.shared.store.hide(&self.shared.id)?)
     }
 
     /// Returns when the holder cannot write, because the disk is full most likely: then the command waits. Never, if it
@@ -227,12 +231,11 @@ impl Terminal {
 
     /// Lets the terminal outlive this process, although it was created to end with it.
     pub async fn disown(&self) -> Result<(), ControlError> {
+        if !self.shared.store.leases().contains_key(&self.shared.id) {
+            return Ok(());
+        }
         // The lease itself stays where it is until the holder has agreed: closing it before would mean the end.
-        let lease = self.shared.store.leases().get(&self.shared.id).map(UnixStream::try_clone);
-        let Some(lease) = lease else { return Ok(()) };
-        let lease = lease.and_then(|lease| lease.set_nonblocking(true).map(|()| lease));
-        let mut client = lease.and_then(Client::from_std).map_err(ControlError::Unreachable)?;
-        match client.ask(&Request::Lease(OnOwnerExit::Keep)).await {
+        match self.ask_once(&Request::Lease(OnOwnerExit::Keep)).await {
             Ok(_) => {
                 self.shared.store.leases().remove(&self.shared.id);
                 Ok(())

@@ -203,14 +203,18 @@ impl Terminal {
 
     /// Whether it should have a holder and has none.
     pub(super) fn is_orphaned(&self) -> Result<bool, ReadError> {
-        let look = self.look()?;
+        Ok(self.lacks_holder(&self.look()?))
+    }
+
+    /// The same of a look just taken.
+    pub(super) fn lacks_holder(&self, look: &Look) -> bool {
         // A holder that was alone in seeing the command's end may have died before those who were left did.
         let unfinished = match look.phase {
             Phase::Running { .. } => true,
             Phase::Ended(_) => self.closed().is_none(),
             Phase::Starting | Phase::NotStarted => false,
         };
-        Ok(!look.held && unfinished)
+        !look.held && unfinished
     }
 
     /// The command's process, as long as the machine runs; it may have ended.

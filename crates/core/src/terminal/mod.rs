@@ -12,6 +12,7 @@ pub use input::Input;
 pub use known::{Look, Phase};
 pub use read::{Newest, Output, Reader, Step};
 
+use crate::client::Client;
 use crate::end::Ended;
 use crate::error::ReadError;
 use crate::id::TerminalId;
@@ -43,8 +44,9 @@ struct Shared {
     known: Mutex<Known>,
     /// The end, once somebody has seen it.
     ended: OnceLock<Ended>,
-    /// Held by the one waiter that talks to the holder on behalf of all.
-    waiting: tokio::sync::Mutex<()>,
+    /// Held by the one waiter that talks to the holder on behalf of all. In the program that created the terminal, the
+    /// connection on which its holder tells the end unasked.
+    waiting: tokio::sync::Mutex<Option<Client>>,
 }
 
 impl Terminal {
@@ -65,6 +67,14 @@ impl Terminal {
             waiting: tokio::sync::Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Says where its holder will tell the end.
+    pub(crate) fn is_told(&self, creator: Client) {
+        // Nobody waits for a terminal that is just being made.
+        if let Ok(mut told) = self.shared.waiting.try_lock() {
+            *told = Some(creator);
+        }
     }
 
     /// Its name.

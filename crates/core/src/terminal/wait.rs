@@ -1,10 +1,11 @@
 //! Waiting for the end: any number of waiters, one question to the holder, and nothing changes if they go away.
 
 use super::{Look, Phase, Terminal};
+use crate::client::Client;
 use crate::end::Ended;
 use crate::error::{ControlError, ReadError};
 use std::io;
-use wharf_shim::wire::message::{Reply, Request, State};
+use wharf_shim::wire::message::{Reply, Request, State, UNASKED};
 
 /// How often a holder that listens and does not answer is tried again.
 pub(super) const ATTEMPTS: usize = 20;
@@ -26,20 +27,28 @@ impl Terminal {
                 return Ok(ended.clone());
             }
             // One of the waiters asks the holder; if it is dropped, the lock passes to the next, who asks again.
-            let _turn = self.shared.waiting.lock().await;
+            let mut told = self.shared.waiting.lock().await;
             if self.shared.ended.get().is_some() {
                 continue;
             }
             match self.look()?.phase {
                 Phase::Ended(ended) => return Ok(ended),
                 Phase::NotStarted => return Err(ReadError::NotFound.into()),
-                Phase::Starting | Phase::Running { .. } => self.watch_for_end().await?,
+                Phase::Starting | Phase::Running { .. } => self.watch_for_end(&mut told).await?,
             }
         }
     }
 
     /// Returns when the journal is worth looking at again.
-    async fn watch_for_end(&self) -> Result<(), ControlError> {
+    async fn watch_for_end(&self, told: &mut Option<Client>) -> Result<(), ControlError> {
+        if let Some(creator) = told {
+            // It stays where it is while it is waited for: if this is dropped, the next goes on with it.
+            let heard = creator.hear(UNASKED).await;
+            *told = None;
+            if matches!(heard, Ok(Reply::Progress(progress)) if progress.state == State::Ended) {
+                return Ok(());
+            }
+        }
         let Ok(mut client) = self.connect().await else {
             return self.holder_gone().await.map(drop);
         };

@@ -1,6 +1,6 @@
 //! The loop: wait for the kernel, do what it reports, tell those who asked.
 
-use super::connection::Connection;
+use super::connection::{Connection, Watch};
 use super::input::Queue;
 use super::output::{GATHER, IoKind};
 use super::resource::Meter;
@@ -15,7 +15,7 @@ use crate::spawn::Running;
 use crate::tree::cgroup::Cgroup;
 use crate::tree::ladder::Ladder;
 use crate::tree::{Members, proc};
-use crate::wire::message::Reply;
+use crate::wire::message::{Reply, State, UNASKED};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 use std::os::fd::OwnedFd;
@@ -117,6 +117,7 @@ impl Holder {
         if let Ok(mut connection) = Connection::new(creator) {
             connection.lease = Some(plan.on_owner_exit);
             connection.send(0, started);
+            connection.watches.push(Watch { tag: UNASKED, past: u64::MAX, seen: State::Running });
             connections.push(connection);
         }
         let _ = listener.set_nonblocking(true);

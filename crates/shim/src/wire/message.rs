@@ -11,6 +11,9 @@ use crate::plan::{OnOwnerExit, Size};
 /// may be asked by a newer one, so the number changes only when old messages would be misread.
 pub const VERSION: u8 = 1;
 
+/// The tag of the one thing that is said unasked, once, to whoever sent the plan: that the state is no longer "running".
+pub const UNASKED: u32 = u32::MAX;
+
 /// What a front end may ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
@@ -57,7 +60,7 @@ pub enum Request {
         /// Who sends it.
         author: String,
     },
-    /// This connection becomes the owner: what happens when it closes.
+    /// What happens from now on when the owner's connection closes. Whoever may ask for the end may ask for this.
     Lease(OnOwnerExit),
     /// How things stand.
     Status,

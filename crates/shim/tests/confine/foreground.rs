@@ -12,7 +12,7 @@ const GUARD: Duration = Duration::from_secs(20);
 
 /// One look.
 fn look(held: &mut Held) -> Foreground {
-    let stream = &mut held.launched.owner;
+    let stream = &mut held.owner;
     stream.set_read_timeout(Some(GUARD)).unwrap();
     stream.write_all(&frame(&Request::Foreground.encode(1))).unwrap();
     let mut deframer = Deframer::new(MAX_FRAME);
@@ -83,7 +83,8 @@ fn who_asks_for_a_secret_with_rights_that_we_lack_is_unknown_and_the_echo_is_off
         let plan = Place::on_pty(place.line("exec su root -c true", None));
         let mut held = place.launch(&plan).unwrap();
         // It turns the echo off before it sits down to read: both are waited for.
-        let seen = look_until(&mut held, |seen| !seen.typing.echo && last(seen) == Some(("su", Doing::Unknown)));
+        let seen =
+            look_until(&mut held, |seen| !seen.typing.echo && last(seen) == Some(("su", Doing::Unknown)));
         assert!(seen.typing.canonical, "{seen:?}");
         held.close();
     }

@@ -177,7 +177,7 @@ fn it_dies_with_its_holder() {
     for who in everybody() {
         let place = Place::new(who);
         let mut held = place.launch(&place.line("exec sleep 1000", Some(place.confine()))).unwrap();
-        let command = rustix::process::Pid::from_raw(held.launched.pid.cast_signed()).unwrap();
+        let command = rustix::process::Pid::from_raw(held.pid.cast_signed()).unwrap();
         let pidfd = rustix::process::pidfd_open(command, rustix::process::PidfdFlags::empty()).unwrap();
         held.kill_holder();
         let mut fds = [rustix::event::PollFd::new(&pidfd, rustix::event::PollFlags::IN)];

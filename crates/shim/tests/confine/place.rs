@@ -3,9 +3,10 @@
 use rustix::fs::{Mode, OFlags};
 use std::ffi::CString;
 use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -16,8 +17,9 @@ use wharf_shim::confine::{
 };
 use wharf_shim::journal::read::Events;
 use wharf_shim::journal::record::Status;
-use wharf_shim::launch::{Afterwards, Descriptors, LaunchError, Launched, shim};
+use wharf_shim::launch::{self, Afterwards, Descriptors, LaunchError, Sent, shim};
 use wharf_shim::plan::{Backlog, DEFAULT_GRACE, Io, Limits, OnOwnerExit, PipeInput, Plan, Resources, Size};
+use wharf_shim::wire::message::Reply;
 
 /// An ordinary user that owns nothing.
 const NOBODY: u32 = 65534;
@@ -50,8 +52,9 @@ pub(crate) struct Place {
 pub(crate) struct Held {
     child: Child,
     state: TempDir,
+    pub(crate) pid: u32,
     /// Closing it ends the terminal.
-    pub(crate) launched: Launched,
+    pub(crate) owner: UnixStream,
 }
 
 /// What came of a command.
@@ -190,14 +193,28 @@ impl Place {
         drop(command);
         let state = tempfile::tempdir().unwrap();
         let descriptors = descriptors(&state, cwd);
-        match idle.hold(plan, &descriptors, Afterwards::Leave) {
-            Ok(launched) => Ok(Held { child, state, launched }),
+        match idle.send(plan, &descriptors, Afterwards::Leave).and_then(answered) {
+            Ok((pid, owner)) => Ok(Held { child, state, pid, owner }),
             Err(error) => {
                 child.wait().unwrap();
                 Err(error)
             }
         }
     }
+}
+
+/// Waits for what a holder says of its plan: the command's process, and then the connection is its owner's.
+pub(crate) fn answered(sent: Sent) -> Result<(u32, UnixStream), LaunchError> {
+    let mut owner = sent.owner;
+    owner.set_nonblocking(false).unwrap();
+    owner.set_read_timeout(Some(launch::PATIENCE)).unwrap();
+    owner.write_all(&sent.rest).unwrap();
+    let mut length = [0; 4];
+    owner.read_exact(&mut length).unwrap();
+    let mut body = vec![0; u32::from_le_bytes(length) as usize];
+    owner.read_exact(&mut body).unwrap();
+    let (_, reply) = Reply::decode(&body).unwrap();
+    launch::started(reply).map(|pid| (pid, owner))
 }
 
 /// What a journal says, once its holder is gone.
@@ -245,7 +262,7 @@ impl Held {
 
     /// Ends the terminal by leaving it, and waits until nothing of it is left.
     pub(crate) fn close(mut self) {
-        drop(self.launched);
+        drop(self.owner);
         self.child.wait().unwrap();
     }
 

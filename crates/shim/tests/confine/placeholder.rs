@@ -74,7 +74,7 @@ fn one_that_a_killed_holder_left_is_removed_by_the_next() {
         held.kill_holder();
         // The owner's connection ends with the holder.
         let mut rest = Vec::new();
-        let _ = held.launched.owner.read_to_end(&mut rest);
+        let _ = held.owner.read_to_end(&mut rest);
         assert!(place.path("root/.editor").exists(), "{who:?}");
         place.run("true", confine(&place)).succeeded();
         assert!(!place.path("root/.editor").exists(), "{who:?}");

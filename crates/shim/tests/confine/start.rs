@@ -1,6 +1,6 @@
 //! What a sandbox costs, and what a start that cannot have one says.
 
-use super::place::{Place, Who, c_path, descriptors, everybody, hide, identity, outcome, rule};
+use super::place::{Place, Who, answered, c_path, descriptors, everybody, hide, identity, outcome, rule};
 use std::io::Read;
 use wharf_shim::confine::{Absent, Access, Confine, Hidden, Mount};
 use wharf_shim::launch::{LaunchError, hold_on_thread};
@@ -40,9 +40,10 @@ fn a_holder_on_a_thread_confines_like_one_in_a_process() {
     let state = tempfile::tempdir().unwrap();
     let line = "ls -A ../secret; touch .editor/x; touch ../x; echo done";
     let plan = place.line(line, Some(confine));
-    let mut launched = hold_on_thread(plan, descriptors(&state, &place.path("root")), None).unwrap();
+    let sent = hold_on_thread(plan, descriptors(&state, &place.path("root")), None).unwrap();
+    let (_, mut owner) = answered(sent).unwrap();
     // Closed by the holder, which is the last thing it does.
-    launched.owner.read_to_end(&mut Vec::new()).unwrap();
+    owner.read_to_end(&mut Vec::new()).unwrap();
     let output = outcome(&state).succeeded();
     assert!(
         !output.contains("key") && output.contains("Read-only") && output.ends_with("done\n"),

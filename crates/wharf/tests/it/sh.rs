@@ -43,13 +43,19 @@ impl Agent {
     /// Runs a command to its end; its output.
     fn run(&self, line: &str) -> Result<String, RunError> {
         self.runtime.block_on(async {
-            let (command, deadline) = (self.shell.run(line, "some-agent").await?, Instant::now() + GUARD);
-            // A wait also ends when something waits for input.
-            while self.shell.wait(Until::End, deadline).await != Because::Ended {
-                assert!(Instant::now() < deadline, "{line} does not end");
-            }
+            let command = self.shell.run(line, "some-agent").await?;
+            self.rest().await;
             Ok(self.shell.lines(command.id, 1).await.unwrap().lines.join("\n"))
         })
+    }
+
+    /// Waits until nothing runs, whoever began it.
+    async fn rest(&self) {
+        let deadline = Instant::now() + GUARD;
+        // A wait also ends when something waits for input.
+        while self.shell.wait(Until::End, deadline).await != Because::Ended {
+            assert!(Instant::now() < deadline, "it does not end");
+        }
     }
 
     fn is_taken(&self) -> bool {
@@ -105,6 +111,7 @@ fn the_first_key_takes_an_agents_shell_and_leaving_gives_it_back() {
     seat.type_keys(DETACH);
     assert_eq!(seat.leave(), Some(0));
     assert!(!agent.is_taken());
+    agent.runtime.block_on(agent.rest());
     assert_eq!(agent.run("echo back").unwrap(), "back");
 }
 
@@ -128,11 +135,13 @@ fn a_human_who_is_killed_holds_nothing() {
     let agent = Agent::new(&wharf, "default", "some-agent 1");
     let mut seat = sit(&wharf, ["sh"]);
     seat.see("typing takes it over");
-    seat.type_keys("echo here\r");
+    seat.type_keys("echo he\"\"re\r");
     seat.see("you have taken over");
+    seat.see("here");
     let human = Hold::released(agent.terminal());
     signal(seat.child(), Signal::KILL);
     agent.runtime.block_on(async { tokio::time::timeout(GUARD, human).await }).unwrap().unwrap();
+    agent.runtime.block_on(agent.rest());
     assert_eq!(agent.run("echo back").unwrap(), "back");
 }
 

@@ -5,8 +5,10 @@
 //! the sandbox).
 
 use super::pattern::any;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::LazyLock;
 
 /// The person, the language, the terminal.
 const PERSON: &[&str] =
@@ -64,9 +66,15 @@ const MANY: &[&str] = &["LC_*", "CONDA_*", "CMAKE_*"];
 
 const PROXIES: &[&str] = &["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"];
 
+/// Every variable of every command is looked up here.
+static NAMED: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| {
+    let lists = [PERSON, IDENTITY, CERTIFICATES, TOOLS].into_iter().flatten();
+    lists.flat_map(|list| list.split_ascii_whitespace()).map(str::as_bytes).collect()
+});
+
 /// On the list by its own name.
 pub(super) fn is_named(name: &OsStr) -> bool {
-    [PERSON, IDENTITY, CERTIFICATES, TOOLS].iter().any(|list| any(list, name.as_bytes()))
+    NAMED.contains(name.as_bytes())
 }
 
 /// On the list by a pattern.
@@ -77,7 +85,8 @@ pub(super) fn is_matched(name: &OsStr) -> bool {
 /// Both spellings are in use, and programs differ in which of them they read.
 pub(super) fn is_proxy(name: &OsStr) -> bool {
     let name = name.as_bytes();
-    any(PROXIES, name) || PROXIES.iter().any(|proxy| proxy.to_ascii_uppercase().as_bytes() == name)
+    let is_upper = |proxy: &str| proxy.bytes().map(|byte| byte.to_ascii_uppercase()).eq(name.iter().copied());
+    PROXIES.iter().any(|proxy| proxy.as_bytes() == name || is_upper(proxy))
 }
 
 /// Anywhere in a name.

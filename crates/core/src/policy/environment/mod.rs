@@ -94,8 +94,8 @@ impl Environment {
             return false;
         }
         inherited::is_named(name)
-            || (dangerous::look_up(name).is_none()
-                && (inherited::is_matched(name) || self.pass.iter().any(|pattern| pattern.matches(name))))
+            || ((inherited::is_matched(name) || self.pass.iter().any(|pattern| pattern.matches(name)))
+                && dangerous::look_up(name).is_none())
     }
 
     /// Whether a request may set this variable to this value. Names that are no names (empty, with `=` or NUL) are for
