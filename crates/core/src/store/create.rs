@@ -33,60 +33,28 @@ use wharf_shim::wire::message::Request;
 const MOST_RETURNING: usize = 8;
 
 impl Store {
-    /// Nothing is left of it if it fails. Files are made in place: that takes a fraction of a millisecond, and to hand it to
-    /// another thread and back takes as long.
-    pub(super) async fn make(&self, id: &TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
-        let mut claim = Claim::new(self, id);
-        let made = self.make_as(&mut claim, grant).await;
-        match made {
-            Ok(_) => claim.keep(),
-            // What a holder has begun and not told may have to be ended, which takes its time.
-            Err(_) if claim.made == Made::Sent => {
-                let _ = tokio::task::spawn_blocking(move || drop(claim)).await;
-            }
-            Err(_) => drop(claim),
-        }
-        made
-    }
-
-    async fn make_as(&self, claim: &mut Claim, grant: Grant) -> Result<Terminal, CreateError> {
-        let id = claim.id.clone();
-        let plan = grant.plan(id.as_str())?;
-        let meta = Meta::new(&id, &grant);
-        // Started first: it gets ready while the files are made.
-        let holder = match &self.shared.holder {
-            Holder::Thread => None,
-            Holder::Process(shim) => Some((shim, self.idle_shim(shim)?)),
-        };
-        let (events, out) = claim.files(&meta)?;
-        let listener = claim.socket()?;
-        claim.name()?;
-        failpoint::hit("create.after_files");
-        // Opened before anything runs: if this process has no descriptors left, nothing was started.
-        let terminal = Terminal::open(id.clone(), self).map_err(|error| match error {
-            ReadError::Io(error) => error,
-            other => io::Error::other(other),
-        })?;
-        let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
-        let afterwards = self.afterwards();
-        claim.made = Made::Sent;
-        let (owner, returning) = match holder {
-            None => heard(launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())).await,
-            Some((shim, idle)) => {
-                let sent = match idle.send(&plan, &descriptors, afterwards) {
-                    // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
-                    Err(LaunchError::Gone(_)) => self.start_shim(shim)?.send(&plan, &descriptors, afterwards),
-                    sent => sent,
+    /// Nothing is left of it if it fails. Files are made on a thread for such things; for the holder's answer none is kept
+    /// waiting.
+    pub(super) async fn make(&self, id: TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
+        let store = self.clone();
+        let begun = tokio::task::spawn_blocking(move || store.begin(id, grant)).await;
+        let Begun { mut claim, terminal, sent, on_owner_exit } =
+            begun.map_err(|error| CreateError::Files(io::Error::other(error)))??;
+        let (owner, returning) = match heard(sent).await {
+            Ok(heard) => heard,
+            Err(error) => {
+                let error = match &self.shared.holder {
+                    Holder::Thread => error,
+                    Holder::Process(shim) => error.of_new(shim),
                 };
-                drop(descriptors);
-                heard(sent).await.map_err(|error| error.of_new(shim))
+                if !matches!(error, LaunchError::Silent(_)) {
+                    claim.made = Made::Name;
+                }
+                // What a holder has begun and not told may have to be ended, which takes its time.
+                let _ = tokio::task::spawn_blocking(move || drop(claim)).await;
+                return Err(error.into());
             }
-        }
-        .inspect_err(|error| {
-            if !matches!(error, LaunchError::Silent(_)) {
-                claim.made = Made::Name;
-            }
-        })?;
+        };
         if let Some(returning) = returning {
             let mut away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner);
             // Others may have come first since it was asked to come back. Let go here, it leaves after this terminal.
@@ -95,20 +63,54 @@ impl Store {
             }
         }
         if self.wants_spare() {
-            // Not before this one's command runs and its creator knows: it would take a processor away from them. Who creates
-            // one after the other finds it ready.
+            // Not before: it would take a processor away from this one's command. Who creates one after the other finds it
+            // ready.
             let store = self.clone();
-            tokio::spawn(async move {
-                tokio::task::yield_now().await;
-                store.prepare_spare();
-            });
+            tokio::task::spawn_blocking(move || store.prepare_spare());
         }
         failpoint::hit("create.after_start");
-        if grant.spec.on_owner_exit == OnOwnerExit::Kill {
-            self.keep_lease(&id, owner.stream().clone());
+        claim.keep();
+        if on_owner_exit == OnOwnerExit::Kill {
+            self.keep_lease(terminal.id(), owner.stream().clone());
         }
         terminal.is_told(owner);
         Ok(terminal)
+    }
+
+    /// Makes the files and gives a holder its plan.
+    fn begin(&self, id: TerminalId, grant: Grant) -> Result<Begun, CreateError> {
+        let plan = grant.plan(id.as_str())?;
+        let meta = Meta::new(&id, &grant);
+        // Started first: it gets ready while the files are made.
+        let holder = match &self.shared.holder {
+            Holder::Thread => None,
+            Holder::Process(shim) => Some((shim, self.idle_shim(shim)?)),
+        };
+        let mut claim = Claim::new(self, &id);
+        let (events, out) = claim.files(&meta)?;
+        let listener = claim.socket()?;
+        claim.name()?;
+        failpoint::hit("create.after_files");
+        // Opened before anything runs: if this process has no descriptors left, nothing was started.
+        let terminal = Terminal::open(id, self).map_err(|error| match error {
+            ReadError::Io(error) => error,
+            other => io::Error::other(other),
+        })?;
+        let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
+        let afterwards = self.afterwards();
+        let sent = match holder {
+            None => launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?,
+            Some((shim, idle)) => match idle.send(&plan, &descriptors, afterwards) {
+                // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
+                Err(LaunchError::Gone(_)) => {
+                    let idle = self.start_shim(shim)?;
+                    idle.send(&plan, &descriptors, afterwards).map_err(|error| error.of_new(shim))?
+                }
+                sent => sent?,
+            },
+        };
+        claim.made = Made::Sent;
+        Ok(Begun { claim, terminal, sent, on_owner_exit: grant.spec.on_owner_exit })
     }
 
     /// A shim that waits for its plan: one that has come back, the spare, or a new one.
@@ -185,8 +187,8 @@ impl Store {
 }
 
 /// Waits for what a holder says of its plan.
-async fn heard(sent: Result<Sent, LaunchError>) -> Result<(Client, Option<Returning>), LaunchError> {
-    let Sent { owner, rest, returning } = sent?;
+async fn heard(sent: Sent) -> Result<(Client, Option<Returning>), LaunchError> {
+    let Sent { owner, rest, returning } = sent;
     let mut owner = Client::from_std(owner).map_err(LaunchError::Silent)?;
     let answer = async {
         owner.write(&rest).await?;
@@ -201,6 +203,14 @@ async fn heard(sent: Result<Sent, LaunchError>) -> Result<(Client, Option<Return
             Err(LaunchError::Silent(error))
         }
     }
+}
+
+/// A terminal whose holder has been given its plan, and has not answered.
+struct Begun {
+    claim: Claim,
+    terminal: Terminal,
+    sent: Sent,
+    on_owner_exit: OnOwnerExit,
 }
 
 /// What one creator has made of a terminal so far, and takes away again unless it is kept. What another creator

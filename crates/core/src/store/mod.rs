@@ -147,9 +147,12 @@ impl Store {
     pub async fn create_as(&self, id: TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
         let store = self.clone();
         // A task of its own goes on if nobody waits any more: what is half made must be made to be taken away.
-        let task = tokio::spawn(async move { store.make(&id, grant).await.map(Unclaimed::new) });
-        let made = task.await.map_err(|error| CreateError::Files(io::Error::other(error)))?;
-        made.and_then(Unclaimed::claim)
+        let task = tokio::spawn(async move { store.make(id, grant).await.map(Unclaimed::new) });
+        match task.await {
+            Ok(made) => made.and_then(Unclaimed::claim),
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => Err(CreateError::Files(io::Error::other(error))),
+        }
     }
 
     /// The terminal of that name.

@@ -183,7 +183,8 @@ impl Holder {
     /// On a thread no signal says that a descendant has ended. So one of those who are left is watched, then the next.
     fn watch_survivors(&mut self) {
         let on_thread = matches!(self.members, Members::Marked { .. });
-        if on_thread && self.end.is_some() && !self.output_open && self.survivor.is_none() {
+        let may_be_left = self.end.is_some() && !self.output_open && !self.alone;
+        if on_thread && may_be_left && self.survivor.is_none() {
             self.survivor = self.living().iter().find_map(proc::open);
         }
     }
