@@ -177,6 +177,44 @@ async fn a_wait_that_is_given_up_touches_nothing() {
 }
 
 #[tokio::test]
+async fn whoever_waits_hears_the_end_also_if_the_terminal_is_disowned_meanwhile() {
+    for holder in Place::holders() {
+        let place = Place::with(holder);
+        let terminal = place.start(place.misbehaving(&["echoes-lines"]).with_input()).await;
+        until(&terminal, "ready").await;
+        let patient = terminal.clone();
+        let mut patient = Box::pin(async move { patient.wait().await.unwrap() });
+        // Begun, and waiting for the holder's word.
+        assert!(tokio::time::timeout(Duration::from_millis(5), &mut patient).await.is_err());
+        let patient = tokio::spawn(patient);
+        guarded(terminal.disown()).await.unwrap();
+        guarded(terminal.input("test").unwrap().end()).await.unwrap();
+        assert!(guarded(patient).await.unwrap().success());
+        place.check().await;
+    }
+}
+
+#[test]
+fn a_terminal_of_a_runtime_that_is_gone_is_waited_for_in_another() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for holder in Place::holders() {
+        let (first, second) = (runtime(), runtime());
+        let (place, terminal) = first.block_on(async {
+            let place = Place::with(holder);
+            let terminal = place.start(place.misbehaving(&["echoes-lines"]).with_input()).await;
+            (place, terminal)
+        });
+        drop(first);
+        second.block_on(async {
+            until(&terminal, "ready").await;
+            guarded(terminal.input("test").unwrap().end()).await.unwrap();
+            assert!(guarded(terminal.wait()).await.unwrap().success());
+            place.check().await;
+        });
+    }
+}
+
+#[tokio::test]
 async fn waiting_after_the_end_answers_at_once_whoever_asks() {
     for holder in Place::holders() {
         let place = Place::with(holder);
