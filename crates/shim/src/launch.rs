@@ -115,7 +115,10 @@ impl LaunchError {
             Self::Gone(_) => Self::Mute { path, ours },
             // Reset if it has not even read the plan.
             Self::Silent(error)
-                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) =>
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+                ) =>
             {
                 Self::Mute { path, ours }
             }

@@ -10,7 +10,7 @@ use agent_client_protocol::v1::schema::SessionId;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{SemaphorePermit, watch};
 use tokio::task::AbortHandle;
 use wharf_core::{ControlError, Ended, ReadError, Remains, Store, Terminal, TerminalId};
 
@@ -23,7 +23,7 @@ pub(super) struct Entry {
     live: Mutex<Option<Live>>,
     /// Whether its end was told.
     told: AtomicBool,
-    /// What became of its release, once one has begun and is over.
+    /// How far its release is, once one has begun.
     released: watch::Sender<Release>,
     tracker: Mutex<Option<AbortHandle>>,
 }
@@ -140,7 +140,7 @@ impl Entry {
             let (entry, host) = (self.clone(), host.clone());
             let task = async move {
                 let done = match entry.end(&host, author).await {
-                    Ok(remains) => {
+                    Ok((remains, _turn)) => {
                         host.tell(&Event::Released { session: entry.session.clone(), id: entry.id.clone() });
                         entry.released.send_replace(Release::Hidden);
                         // What cannot be deleted now is tidied away later.
@@ -173,13 +173,18 @@ impl Entry {
         }
     }
 
-    async fn end(&self, host: &Host, author: &str) -> Result<Remains, ControlError> {
+    /// Its turn is over when its files are deleted.
+    async fn end<'a>(
+        &self,
+        host: &'a Host,
+        author: &str,
+    ) -> Result<(Remains, Option<SemaphorePermit<'a>>), ControlError> {
         // One that runs has its descriptors already, and all of those end side by side. Of those that have ended there may
         // be thousands, and each is opened for this.
-        let _turn = if self.is_live() { None } else { host.shared.turns.acquire().await.ok() };
+        let turn = if self.is_live() { None } else { host.shared.turns.acquire().await.ok() };
         let terminal = match self.open(&host.shared.store) {
             // Somebody has removed it with `wharf rm`, which ends it too.
-            Err(ReadError::NotFound) => return Ok(Remains::default()),
+            Err(ReadError::NotFound) => return Ok((Remains::default(), turn)),
             opened => opened?,
         };
         let killed = terminal.kill(author, None).await;
@@ -189,7 +194,7 @@ impl Entry {
             self.tell_end(host, ended);
         }
         // Also after a kill that failed: releasing knows more ways, and says itself what is left.
-        terminal.retire(None).await
+        Ok((terminal.retire(None).await?, turn))
     }
 }
 

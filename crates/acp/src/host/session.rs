@@ -80,11 +80,12 @@ impl Sessions {
         self.leaving.remove(id);
     }
 
+    /// Its terminals, also those that are leaving already.
     pub(super) fn close(&mut self, id: &SessionId) -> Vec<Arc<Entry>> {
         let Some(session) = self.open.remove(id) else { return Vec::new() };
-        let entries: Vec<_> = session.terminals.into_values().collect();
-        self.leaving.extend(entries.iter().map(|entry| (entry.id().clone(), entry.clone())));
-        entries
+        let entries = session.terminals.into_values();
+        self.leaving.extend(entries.map(|entry| (entry.id().clone(), entry)));
+        self.leaving.values().filter(|entry| entry.session() == id).cloned().collect()
     }
 
     /// Everything, also what is leaving already: whoever ends all waits for all.

@@ -40,7 +40,7 @@ impl Store {
         let begun = tokio::task::spawn_blocking(move || store.begin(id, grant)).await;
         let Begun { mut claim, terminal, sent, on_owner_exit } =
             begun.map_err(|error| CreateError::Files(io::Error::other(error)))??;
-        let (owner, returning) = match heard(sent).await {
+        let (owner, returning) = match sent.heard().await {
             Ok(heard) => heard,
             Err(error) => {
                 let error = match &self.shared.holder {
@@ -110,7 +110,7 @@ impl Store {
             },
         };
         claim.made = Made::Sent;
-        Ok(Begun { claim, terminal, sent, on_owner_exit: grant.spec.on_owner_exit })
+        Ok(Begun { sent: Unanswered::new(sent)?, claim, terminal, on_owner_exit: grant.spec.on_owner_exit })
     }
 
     /// A shim that waits for its plan: one that has come back, the spare, or a new one.
@@ -157,7 +157,8 @@ impl Store {
     }
 
     fn wants_spare(&self) -> bool {
-        self.shared.keep_spare && self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        // If somebody has it, it is being taken or prepared.
+        self.shared.keep_spare && self.shared.spare.try_lock().is_ok_and(|spare| spare.is_none())
     }
 
     /// Gets a spare ready for the next terminal.
@@ -186,30 +187,52 @@ impl Store {
     }
 }
 
-/// Waits for what a holder says of its plan.
-async fn heard(sent: Sent) -> Result<(Client, Option<Returning>), LaunchError> {
-    let Sent { owner, rest, returning } = sent;
-    let mut owner = Client::from_std(owner).map_err(LaunchError::Silent)?;
-    let answer = async {
-        owner.write(&rest).await?;
-        owner.hear(0).await
-    };
-    match timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
-        Ok(reply) => launch::started(reply).map(|_| (owner, returning)),
-        Err(error) => {
-            // Should it come to life again, it is told to end what nobody waits for any more.
+/// A plan that was sent and is not answered. If nobody waits for the answer any more, the holder is told to end what it
+/// has begun or may still begin.
+struct Unanswered {
+    owner: Option<Client>,
+    rest: Vec<u8>,
+    returning: Option<Returning>,
+}
+
+impl Unanswered {
+    fn new(sent: Sent) -> Result<Self, LaunchError> {
+        let owner = Client::from_std(sent.owner).map_err(LaunchError::Silent)?;
+        Ok(Self { owner: Some(owner), rest: sent.rest, returning: sent.returning })
+    }
+
+    /// Waits for what the holder says.
+    async fn heard(mut self) -> Result<(Client, Option<Returning>), LaunchError> {
+        let gone = || LaunchError::Silent(io::ErrorKind::UnexpectedEof.into());
+        let owner = self.owner.as_mut().ok_or_else(gone)?;
+        let answer = async {
+            owner.write(&self.rest).await?;
+            self.rest.clear();
+            owner.hear(0).await
+        };
+        let answer = timeout(PATIENCE, answer).await;
+        let reply = answer.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        let reply = reply.map_err(LaunchError::Silent)?;
+        let owner = self.owner.take().ok_or_else(gone)?;
+        launch::started(reply).map(|_| (owner, self.returning.take()))
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        // One that has not got its whole plan can do nothing with it, nor with this.
+        if let Some(owner) = self.owner.take().filter(|_| self.rest.is_empty()) {
             let kill = Request::Kill { grace_ms: Some(0), author: "creator".to_owned() };
             let _ = owner.stream().try_write(&frame(&kill.encode(1)));
-            Err(LaunchError::Silent(error))
         }
     }
 }
 
 /// A terminal whose holder has been given its plan, and has not answered.
 struct Begun {
+    sent: Unanswered,
     claim: Claim,
     terminal: Terminal,
-    sent: Sent,
     on_owner_exit: OnOwnerExit,
 }
 

@@ -212,7 +212,15 @@ impl Store {
     pub(crate) fn hide(&self, id: &TerminalId) -> io::Result<Remains> {
         self.leases().remove(id);
         let gone = self.shared.terminals.join(format!(".gone-{id}"));
-        match fs::rename(self.dir(id), &gone) {
+        let renamed = match fs::rename(self.dir(id), &gone) {
+            // Remains of another terminal that had this name.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                ignore_missing(fs::remove_dir_all(&gone))?;
+                fs::rename(self.dir(id), &gone)
+            }
+            renamed => renamed,
+        };
+        match renamed {
             Ok(()) => {
                 wharf_shim::failpoint::hit("release.after_rename");
                 ignore_missing(fs::remove_file(self.socket(id)))?;

@@ -231,15 +231,20 @@ impl Terminal {
 
     /// Lets the terminal outlive this process, although it was created to end with it.
     pub async fn disown(&self) -> Result<(), ControlError> {
-        if !self.shared.store.leases().contains_key(&self.shared.id) {
-            return Ok(());
-        }
-        // The lease itself stays where it is until the holder has agreed: closing it before would mean the end.
-        match self.ask_once(&Request::Lease(OnOwnerExit::Keep)).await {
-            Ok(_) => {
-                self.shared.store.leases().remove(&self.shared.id);
-                Ok(())
+        let sent = {
+            let mut leases = self.shared.store.leases();
+            let Some(lease) = leases.get(&self.shared.id) else { return Ok(()) };
+            // Its holder reads this before it sees the lease closed, so nobody has to wait for its answer.
+            let message = frame(&Request::Lease(OnOwnerExit::Keep).encode(1));
+            let sent = rustix::net::send(lease.as_ref(), &message, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+            if sent.is_ok() {
+                leases.remove(&self.shared.id);
             }
+            sent
+        };
+        match sent {
+            Ok(_) => Ok(()),
+            Err(Errno::AGAIN) => Err(ControlError::Unreachable(Errno::AGAIN.into())),
             Err(_) => self.holder_gone().await.map(drop),
         }
     }

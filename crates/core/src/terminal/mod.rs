@@ -47,6 +47,8 @@ struct Shared {
     /// Held by the one waiter that talks to the holder on behalf of all. In the program that created the terminal, the
     /// connection on which its holder tells the end unasked.
     waiting: tokio::sync::Mutex<Option<Client>>,
+    /// The runtime that connection needs in order to hear anything.
+    runtime: OnceLock<tokio::runtime::Id>,
 }
 
 impl Terminal {
@@ -65,12 +67,14 @@ impl Terminal {
             known: Mutex::default(),
             ended: OnceLock::new(),
             waiting: tokio::sync::Mutex::default(),
+            runtime: OnceLock::new(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Says where its holder will tell the end.
     pub(crate) fn is_told(&self, creator: Client) {
+        let _ = self.shared.runtime.set(tokio::runtime::Handle::current().id());
         // Nobody waits for a terminal that is just being made.
         if let Ok(mut told) = self.shared.waiting.try_lock() {
             *told = Some(creator);

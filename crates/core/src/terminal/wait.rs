@@ -5,6 +5,7 @@ use crate::client::Client;
 use crate::end::Ended;
 use crate::error::{ControlError, ReadError};
 use std::io;
+use tokio::runtime::Handle;
 use wharf_shim::wire::message::{Reply, Request, State, UNASKED};
 
 /// How often a holder that listens and does not answer is tried again.
@@ -41,7 +42,9 @@ impl Terminal {
 
     /// Returns when the journal is worth looking at again.
     async fn watch_for_end(&self, told: &mut Option<Client>) -> Result<(), ControlError> {
-        if let Some(creator) = told {
+        // A connection of a runtime that may not run at this moment would hear nothing.
+        let is_here = self.shared.runtime.get() == Some(&Handle::current().id());
+        if let Some(creator) = told.as_mut().filter(|_| is_here) {
             // It stays where it is while it is waited for: if this is dropped, the next goes on with it.
             let heard = creator.hear(UNASKED).await;
             *told = None;

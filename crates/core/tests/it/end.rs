@@ -195,22 +195,26 @@ async fn whoever_waits_hears_the_end_also_if_the_terminal_is_disowned_meanwhile(
 }
 
 #[test]
-fn a_terminal_of_a_runtime_that_is_gone_is_waited_for_in_another() {
+fn a_terminal_of_a_runtime_that_rests_or_is_gone_is_waited_for_in_another() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    for holder in Place::holders() {
+    for (holder, rests) in
+        Place::holders().into_iter().flat_map(|holder| [(holder.clone(), true), (holder, false)])
+    {
         let (first, second) = (runtime(), runtime());
         let (place, terminal) = first.block_on(async {
             let place = Place::with(holder);
             let terminal = place.start(place.misbehaving(&["echoes-lines"]).with_input()).await;
             (place, terminal)
         });
-        drop(first);
+        let resting = rests.then_some(first);
         second.block_on(async {
             until(&terminal, "ready").await;
             guarded(terminal.input("test").unwrap().end()).await.unwrap();
             assert!(guarded(terminal.wait()).await.unwrap().success());
-            place.check().await;
         });
+        // While it rests it does not bury its holder either.
+        drop(resting);
+        second.block_on(place.check());
     }
 }
 

@@ -183,10 +183,14 @@ impl Holder {
     /// On a thread no signal says that a descendant has ended. So one of those who are left is watched, then the next.
     fn watch_survivors(&mut self) {
         let on_thread = matches!(self.members, Members::Marked { .. });
-        let may_be_left = self.end.is_some() && !self.output_open && !self.alone;
-        if on_thread && may_be_left && self.survivor.is_none() {
+        if on_thread && self.may_be_left() && self.survivor.is_none() {
             self.survivor = self.living().iter().find_map(proc::open);
         }
+    }
+
+    /// Whether the command is over and somebody of its tree may not be, though nobody holds the output any more.
+    fn may_be_left(&self) -> bool {
+        self.end.is_some() && !self.output_open && !self.alone
     }
 
     fn react(&mut self, source: Source) {
@@ -272,7 +276,7 @@ impl Holder {
 
     /// On a thread, when nothing will wake the loop: during a kill, and when nobody of those left could be watched.
     fn must_look_again(&self) -> bool {
-        let unwatched = self.end.is_some() && !self.output_open && self.survivor.is_none();
+        let unwatched = self.may_be_left() && self.survivor.is_none();
         matches!(self.members, Members::Marked { .. }) && (self.ladder.is_some() || unwatched)
     }
 

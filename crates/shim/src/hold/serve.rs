@@ -99,8 +99,7 @@ impl Holder {
             Request::Resize(size) => self.resize(size),
             Request::Signal { signal, author } => self.signal(signal, author),
             Request::Lease(on_exit) => {
-                let owners = self.connections.iter_mut().filter_map(|connection| connection.lease.as_mut());
-                owners.for_each(|lease| *lease = on_exit);
+                self.connections[at].lease = Some(on_exit);
                 Ok(Reply::Done)
             }
             Request::Status => Ok(Reply::Progress(self.progress())),

@@ -60,7 +60,7 @@ pub enum Request {
         /// Who sends it.
         author: String,
     },
-    /// What happens from now on when the owner's connection closes. Whoever may ask for the end may ask for this.
+    /// This connection becomes the owner: what happens when it closes.
     Lease(OnOwnerExit),
     /// How things stand.
     Status,

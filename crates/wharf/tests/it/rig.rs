@@ -169,9 +169,7 @@ impl Rig {
         let mut from = Listener::new(rustix::fs::open(&heard, flags, Mode::empty()).unwrap());
         let mut child = command.spawn().unwrap();
         let agent_id = String::from_utf8(from.hear()).unwrap().trim().parse().unwrap();
-        // Opens when the agent does.
-        let to = std::fs::OpenOptions::new().write(true).open(&said).unwrap();
-        let agent = Peer { to: Speaker::new(to.into()), from };
+        let agent = Peer { to: Speaker::new(open_when_read(&said)), from };
         let (to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let client = Peer { to: Speaker::new(to.into()), from: Listener::new(from.into()) };
         Self { wharf, child, agent_id: Pid::from_raw(agent_id).unwrap(), client, agent }
@@ -263,6 +261,18 @@ impl Rig {
 
 /// Whatever else goes on, an answer takes no longer: hundreds of times what it takes on an idle machine.
 pub(crate) const PROMPT: Duration = Duration::from_secs(5);
+
+/// Opens a pipe to write to when somebody has opened it to read.
+fn open_when_read(path: &Path) -> OwnedFd {
+    let (flags, until) = (OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Instant::now() + GUARD);
+    loop {
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Err(Errno::NXIO) => assert!(Instant::now() < until, "nobody reads {}", path.display()),
+            opened => return opened.unwrap(),
+        }
+        std::thread::yield_now();
+    }
+}
 
 fn fifo(wharf: &Wharf, name: &str) -> PathBuf {
     let path = wharf.scratch().join(name);

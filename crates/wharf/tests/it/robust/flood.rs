@@ -1,6 +1,7 @@
 //! Too much of everything. Whoever else asks is answered at once, and memory has a bound.
 
 use super::{LIMIT, meta};
+use crate::harness::GUARD;
 use crate::rig::{Listener, Rig, Speaker, text};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -67,8 +68,9 @@ fn while_the_client_does_not_read_and_a_terminal_floods_its_tool_call_the_agent_
 
 /// The last update before a message of that method, if it says how a terminal ended; updates are waited for.
 fn shown_until(from: &mut Listener, method: &str) -> String {
-    let (mut over, mut end) = (false, None);
+    let (mut over, mut end, until) = (false, None, Instant::now() + GUARD);
     while !over || end.is_none() {
+        assert!(Instant::now() < until, "over: {over}, end: {end:?}");
         let message = from.hear_json();
         over |= message["method"] == method;
         let line = message.to_string();

@@ -33,10 +33,11 @@ impl Rig {
         self.agent.to.say_json(&json!({"jsonrpc":"2.0","method":"session/update","params":params}));
     }
 
-    /// Returns when the client's pipe is full, so that whoever writes to it waits.
+    /// Returns when the client's pipe fills, so that whoever writes to it has to wait.
     fn await_full_pipe(&self) {
         let until = std::time::Instant::now() + crate::harness::GUARD;
-        while self.client.from.waiting() < 60 << 10 {
+        // It has sixteen pages, of which short messages may leave some almost empty.
+        while self.client.from.waiting() < 32 << 10 {
             assert!(std::time::Instant::now() < until, "{} bytes are waiting", self.client.from.waiting());
             std::thread::yield_now();
         }
