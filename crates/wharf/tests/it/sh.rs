@@ -161,8 +161,9 @@ fn whoever_only_watches_changes_nothing() {
     assert_eq!(agent.run("ls").unwrap(), "");
 }
 
-/// Asks for the cursor and reads the answer; of a second one the next read would get something.
-const ASK: &str = r#"printf '\033[6n'; IFS= read -rs -d R -t 20 a; echo "got $(printf %q "$a")"; if read -rs -n 1 -t 1 b; then echo "and"" more"; else echo "and no"" more"; fi"#;
+/// Asks for the cursor and reads the answer, which may come before `read` has turned the echo off; of a second one the next
+/// read would get something.
+const ASK: &str = r#"stty -echo; printf '\033[6n'; IFS= read -rs -d R -t 20 a; stty echo; echo "got $(printf %q "$a")"; if read -rs -n 1 -t 1 b; then echo "and"" more"; else echo "and no"" more"; fi"#;
 
 #[test]
 fn what_programs_ask_is_answered_and_nothing_of_it_is_shown() {
