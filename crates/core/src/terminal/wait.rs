@@ -1,4 +1,4 @@
-//! Waiting for the end: any number of waiters, one question to the holder, and nothing changes if they go away.
+//! Waiting for the end: any number of waiters, one of whom listens to the holder, and nothing changes if they go away.
 
 use super::{Look, Phase, Terminal};
 use crate::client::Client;

@@ -79,6 +79,23 @@ async fn many_may_tidy_and_release_at_the_same_time() {
 }
 
 #[tokio::test]
+async fn a_name_can_be_released_again_although_remains_of_its_last_terminal_are_there() {
+    let place = Place::process();
+    let id = wharf_core::TerminalId::random().unwrap();
+    for _ in 0..2 {
+        let grant = wharf_core::unrestricted(place.misbehaving(&["exits-with", "0"])).unwrap();
+        let terminal = place.store.create_as(id.clone(), grant).await.unwrap();
+        guarded(terminal.wait()).await.unwrap();
+        // Never deleted, as by somebody who was killed.
+        drop(guarded(terminal.retire(None)).await.unwrap());
+        assert!(place.store.ids().unwrap().is_empty());
+    }
+    let remains = place.state().join("terminals").join(format!(".gone-{id}"));
+    fs::remove_dir_all(remains).unwrap();
+    place.check().await;
+}
+
+#[tokio::test]
 async fn what_killed_front_ends_left_half_made_goes_once_it_is_old() {
     let place = Place::process();
     let id = wharf_core::TerminalId::random().unwrap();
