@@ -402,6 +402,9 @@ pub(crate) struct Mcp {
     /// The project, if not the current directory
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+    /// For programs: answers as structured content besides the text, with output schemas
+    #[arg(long)]
+    pub(crate) structured: bool,
     /// Print what to paste into a client's settings, and do nothing else
     #[arg(long, value_name = "CLIENT")]
     pub(crate) print_config: Option<Client>,

@@ -24,9 +24,16 @@ pub(crate) async fn tell(terminal: &Terminal, say: impl Fn(&str)) -> Infallible 
 }
 
 fn why(terminal: &Terminal) -> String {
-    match terminal.look().ok().and_then(|look| look.stalled) {
+    of(terminal).unwrap_or_else(|| FULL.to_owned())
+}
+
+const FULL: &str = "the disk is full";
+
+/// Why nothing that a command prints can be written, if that is so.
+pub(crate) fn of(terminal: &Terminal) -> Option<String> {
+    Some(match terminal.look().ok()?.stalled? {
         // ENOSPC, EDQUOT.
-        None | Some(28 | 122) => "the disk is full".to_owned(),
-        Some(errno) => format!("its output cannot be written ({})", io::Error::from_raw_os_error(errno)),
-    }
+        28 | 122 => FULL.to_owned(),
+        errno => format!("its output cannot be written ({})", io::Error::from_raw_os_error(errno)),
+    })
 }

@@ -106,6 +106,12 @@ impl Key {
         Some(Self { base, held })
     }
 
+    /// Whether no modifier is held, so that its name could as well be a word.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        self.held == Held::default() && matches!(self.base, Base::Named(_))
+    }
+
     /// What a terminal sends for it in these modes.
     #[must_use]
     pub fn bytes(&self, modes: Modes) -> Vec<u8> {

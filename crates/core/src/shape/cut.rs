@@ -1,6 +1,6 @@
 //! The middle of a very long line, cut out.
 
-use super::note;
+use super::{Budget, note};
 use std::borrow::Cow;
 
 /// Characters that are left at each end of a line.
@@ -13,6 +13,10 @@ pub(super) struct Limit {
     pub(super) budget: usize,
     /// Bytes of lines at the beginning.
     pub(super) head: usize,
+    /// Lines in all.
+    pub(super) rows: usize,
+    /// Lines at the beginning.
+    pub(super) head_rows: usize,
     /// Bytes of a line at each of its ends, whatever its characters are.
     side: usize,
 }
@@ -31,9 +35,11 @@ pub(super) struct Cut {
 }
 
 impl Limit {
-    pub(super) fn of(budget: usize) -> Self {
+    pub(super) fn of(asked: Budget) -> Self {
+        let (budget, rows) = (asked.bytes.max(Budget::LEAST), asked.lines.max(Budget::FEWEST));
         // A row that is cut takes a third at most: it fits beside the longest notes.
-        Self { budget, head: budget * 3 / 10, side: (budget / 3 - note::LONGEST_CUT) / 2 }
+        let side = (budget / 3 - note::LONGEST_CUT) / 2;
+        Self { budget, head: budget * 3 / 10, rows, head_rows: rows / 10 * 3, side }
     }
 
     /// The row that is shown for a line.

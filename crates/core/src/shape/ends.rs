@@ -39,13 +39,13 @@ impl Ends {
     /// A line and how often it was repeated.
     pub(super) fn push(&mut self, line: &str, times: u64) {
         if self.stage == Stage::Whole {
-            let size = match note::fold(line, times) {
-                Some(fold) => line.len() + 1 + fold.len(),
+            let (size, rows) = match note::fold(line, times) {
+                Some(fold) => (line.len() + 1 + fold.len(), 2),
                 // So few that the product is small.
-                None => (times as usize + 1) * (line.len() + 1),
+                None => ((times as usize + 1) * (line.len() + 1), times as usize + 1),
             };
             // The last newline will not be shown.
-            if self.tail.len() + size <= self.limit.budget + 1 {
+            if self.tail.len() + size <= self.limit.budget + 1 && self.tail.rows() + rows <= self.limit.rows {
                 return self.put(line, None, times);
             }
             self.crowd();
@@ -87,18 +87,23 @@ impl Ends {
     }
 
     fn put_one(&mut self, row: &str, cut: Option<Cut>, times: u64, fold: Option<&str>) {
-        let size = row.len() + 1 + fold.map_or(0, str::len);
-        let most = match self.stage {
-            Stage::Whole => self.limit.budget + 1,
-            Stage::Head if self.head.len() + size <= self.limit.head => {
-                return self.head.push(row, cut, times, fold, self.limit.head);
+        let (size, rows) = (row.len() + 1 + fold.map_or(0, str::len), 1 + usize::from(fold.is_some()));
+        let limit = self.limit;
+        let (most, most_rows) = match self.stage {
+            Stage::Whole => (limit.budget + 1, limit.rows),
+            Stage::Head
+                if self.head.len() + size <= limit.head && self.head.rows() + rows <= limit.head_rows =>
+            {
+                return self.head.push(row, cut, times, fold, limit.head);
             }
-            Stage::Head | Stage::Tail => self.limit.budget - self.head.len(),
+            // One line says what is left out.
+            Stage::Head | Stage::Tail => (limit.budget - self.head.len(), limit.rows - self.head.rows() - 1),
         };
         if self.stage == Stage::Head {
             self.stage = Stage::Tail;
         }
-        while self.tail.len() + size > most && self.tail.items() > 0 {
+        while (self.tail.len() + size > most || self.tail.rows() + rows > most_rows) && self.tail.items() > 0
+        {
             self.gap += self.tail.drop_first();
         }
         self.tail.push(row, cut, times, fold, most);

@@ -20,16 +20,20 @@ use ends::Ends;
 pub struct Budget {
     /// Bytes of text. Less than [`Budget::LEAST`] counts as that.
     pub bytes: usize,
+    /// Lines of text, notes included. Less than [`Budget::FEWEST`] counts as that.
+    pub lines: usize,
 }
 
 impl Budget {
     /// Below that, little but notes would be shown.
     pub const LEAST: usize = 1024;
+    /// The same in lines.
+    pub const FEWEST: usize = 10;
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { bytes: 16 * 1024 }
+        Self { bytes: 16 * 1024, lines: 1000 }
     }
 }
 
@@ -97,7 +101,7 @@ impl Shaper {
     /// `first_line` is the number of the first line that will be given.
     #[must_use]
     pub fn new(budget: Budget, first_line: u64) -> Self {
-        let ends = Ends::new(Limit::of(budget.bytes.max(Budget::LEAST)));
+        let ends = Ends::new(Limit::of(budget));
         Self { ends, run: None, first_line, lines: 0, bytes: 0 }
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Rows {
     /// Offset of the first byte that is still here.
     start: u64,
     items: usize,
+    /// Lines of text: an item has two if it is folded.
+    rows: usize,
 }
 
 /// One line and its repetitions.
@@ -51,6 +53,11 @@ impl Rows {
         self.items
     }
 
+    /// Lines of text.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// `fold` is the note on `times` repetitions, with its newline.
     pub(super) fn push(&mut self, row: &str, cut: Option<Cut>, times: u64, fold: Option<&str>, most: usize) {
         let at = self.start + self.text.len() as u64;
@@ -60,6 +67,7 @@ impl Rows {
             self.text.extend(part.as_bytes());
         }
         self.items += 1;
+        self.rows += 1 + usize::from(fold.is_some());
         if let Some(cut) = cut {
             self.cuts.push_back((at, cut));
         }
@@ -105,6 +113,7 @@ impl Rows {
         self.text.drain(..bytes);
         self.start += bytes as u64;
         self.items -= 1;
+        self.rows -= 1 + usize::from(times > 0);
         (times, cut)
     }
 

@@ -8,7 +8,7 @@ fn shape(lines: &[String], bytes: usize, first: u64) -> Shaped {
 }
 
 fn fed(lines: &[String], bytes: usize, first: u64) -> Shaper {
-    let mut shaper = Shaper::new(Budget { bytes }, first);
+    let mut shaper = Shaper::new(Budget { bytes, lines: usize::MAX }, first);
     lines.iter().for_each(|line| shaper.line(line));
     shaper
 }
@@ -117,6 +117,21 @@ proptest! {
     }
 
     #[test]
+    fn a_limit_of_lines_holds_notes_included(
+        lines in lines(), bytes in 1000usize..40_000, most in 0usize..400, first in 1u64..1_000_000,
+    ) {
+        let mut shaper = Shaper::new(Budget { bytes, lines: most }, first);
+        lines.iter().for_each(|line| shaper.line(line));
+        let shaped = shaper.finish_with(call);
+        let most = most.max(Budget::FEWEST);
+        let rows = shaped.text.split('\n').count();
+        prop_assert!(rows <= most, "{} of {}", rows, most);
+        check_account(&lines, &shaped, &call);
+        let fits = lines.len() <= most && lines.join("\n").len() <= bytes.max(Budget::LEAST);
+        prop_assert!(!fits || shaped.omitted.is_empty(), "nothing is left out of what fits");
+    }
+
+    #[test]
     fn calls_of_any_length_leave_the_budget_alone(
         lines in lines(), bytes in 1024usize..3000, length in 0usize..900,
     ) {
@@ -138,7 +153,7 @@ proptest! {
     ) {
         let at = |share: f64| (lines.len() as f64 * share) as usize;
         let is_gap = |line: usize| gaps.iter().any(|(a, b)| (at(a.min(*b))..at(a.max(*b))).contains(&line));
-        let mut shaper = Shaper::new(Budget { bytes }, first);
+        let mut shaper = Shaper::new(Budget { bytes, lines: usize::MAX }, first);
         for (number, line) in lines.iter().enumerate() {
             match is_gap(number) {
                 true => shaper.skip(1, line.len() as u64 + 1),
@@ -162,7 +177,8 @@ proptest! {
     fn a_run_is_the_same_whether_it_is_given_line_by_line_or_by_its_length(
         runs in proptest::collection::vec((line(), 0u64..200), 0..60), bytes in 1024usize..9000,
     ) {
-        let (mut one, mut other) = (Shaper::new(Budget { bytes }, 1), Shaper::new(Budget { bytes }, 1));
+        let budget = Budget { bytes, lines: 100 };
+        let (mut one, mut other) = (Shaper::new(budget, 1), Shaper::new(budget, 1));
         for (line, times) in &runs {
             one.lines(line, *times);
             (0..*times).for_each(|_| other.line(line));

@@ -39,7 +39,7 @@ pub(super) struct Core {
     /// Held by whoever gives it a command.
     pub(super) turn: tokio::sync::Mutex<()>,
     /// What of others' typing has been told, by who was told.
-    pub(super) told: Mutex<std::collections::HashMap<String, u64>>,
+    pub(super) told: Mutex<std::collections::HashMap<String, super::ToldTyped>>,
 }
 
 /// What is known of a shell.

@@ -2,19 +2,23 @@
 
 use super::follow::{Core, follow};
 use super::run::check_hold;
-use super::{Command, Enter, Job, RunError, ShellError, ShellMeta, State, Status, Typed, job, start};
-use crate::error::ReadError;
+use super::{
+    Command, Enter, HUMAN, Job, RunError, ShellError, ShellMeta, State, Status, ToldTyped, Typed, job, start,
+};
+use crate::error::{ControlError, ReadError};
 use crate::grant::Grant;
 use crate::id::TerminalId;
 use crate::key::{self, Key};
 use crate::store::Store;
 use crate::terminal::Terminal;
 use crate::view::Picture;
+use rustix::process::Signal;
 use std::fs;
 use std::io;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinHandle;
+use wharf_shim::wire::message::Refusal;
 
 /// A handle to a shell that is followed. Cheap to clone; with the last one following ends and the shell goes on.
 #[derive(Debug, Clone)]
@@ -109,10 +113,16 @@ impl Shell {
         self.type_in(&bytes, author).await
     }
 
-    /// Presses a key.
+    /// Presses a key. While the disk is full no key is taken; those that are signals are sent as such then.
     pub async fn press(&self, key: &Key, author: &str) -> Result<(), RunError> {
-        let modes = self.follower.core.view().display.modes();
-        self.type_in(&key.bytes(modes), author).await
+        let core = &self.follower.core;
+        let bytes = key.bytes(core.view().display.modes());
+        match (self.type_in(&bytes, author).await, signal(&bytes)) {
+            (Err(RunError::Control(ControlError::Refused(Refusal::Stalled))), Some(signal)) => {
+                Ok(core.terminal.signal(signal, author).await?)
+            }
+            (typed, _) => typed,
+        }
     }
 
     async fn type_in(&self, bytes: &[u8], author: &str) -> Result<(), RunError> {
@@ -121,7 +131,7 @@ impl Shell {
             return Err(RunError::Exited(Box::new(ended)));
         }
         check_hold(core)?;
-        let mut input = core.terminal.input(author).map_err(crate::error::ControlError::from)?;
+        let mut input = core.terminal.input(author).map_err(ControlError::from)?;
         Ok(input.send(bytes).await?)
     }
 
@@ -151,25 +161,43 @@ impl Shell {
         }
     }
 
-    /// What humans have typed since this agent was told of it.
+    /// What humans have done since this agent was told of it, if they typed anything.
     #[must_use]
     pub fn typed_by_others(&self, author: &str) -> Option<Typed> {
         let core = &self.follower.core;
         let typed = core.terminal.typed().ok()?;
         let others = typed.iter().filter(|(who, _)| !OURS.contains(&who.as_str()) && *who != author);
         let (all, last) = others.fold((0, 0), |(bytes, last), (_, t)| (bytes + t.bytes, last.max(t.last)));
-        let told = core.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = told.get(author).copied().unwrap_or(0);
+        let before = self.told_typed_before(author);
+        let bytes = all.checked_sub(before.bytes).filter(|bytes| *bytes > 0)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let ago = now.saturating_sub(Duration::from_nanos(last));
-        (all > before).then(|| Typed { bytes: all - before, ago, all })
+        let by_human = |command: &Command| command.author == HUMAN && command.id > before.command;
+        let commands: Vec<Command> = self.commands().into_iter().filter(by_human).collect();
+        let command = commands.last().map_or(before.command, |last| last.id);
+        Some(Typed { bytes, ago, commands, told: ToldTyped { bytes: all, command } })
     }
 
-    /// That agent was told of so many bytes in all.
-    pub fn told_typed(&self, author: &str, all: u64) {
-        let mut told = self.follower.core.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = told.entry(author.to_owned()).or_default();
-        *known = all.max(*known);
+    fn told_typed_before(&self, author: &str) -> ToldTyped {
+        let told = self.follower.core.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.get(author).copied().unwrap_or_default()
+    }
+
+    /// That agent was told of this.
+    pub fn told_typed(&self, author: &str, told: ToldTyped) {
+        let mut all = self.follower.core.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.entry(author.to_owned()).or_default();
+        *known = ToldTyped { bytes: told.bytes.max(known.bytes), command: told.command.max(known.command) };
+    }
+}
+
+/// The signal that a terminal's driver makes of a key, unless a program told it not to.
+fn signal(key: &[u8]) -> Option<i32> {
+    match key {
+        b"\x03" => Some(Signal::INT.as_raw()),
+        b"\x1c" => Some(Signal::QUIT.as_raw()),
+        b"\x1a" => Some(Signal::TSTP.as_raw()),
+        _ => None,
     }
 }
 

@@ -199,6 +199,8 @@ pub enum Because {
     Stable,
     /// A human has taken the terminal.
     Held,
+    /// Nothing that is printed can be written down, because the disk is full most likely, so the command waits.
+    Stalled,
     /// Time is over.
     Deadline,
 }
@@ -276,15 +278,25 @@ pub struct Lines {
     pub dropped: u64,
 }
 
-/// What others have typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What humans have done in a shell since an agent was told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Typed {
-    /// Bytes since that was told last.
+    /// Bytes that were typed.
     pub bytes: u64,
     /// How long ago the last was.
     pub ago: Duration,
-    /// Bytes in all.
-    pub all: u64,
+    /// Commands that were run, oldest first; the last may still run.
+    pub commands: Vec<Command>,
+    /// What the agent knows once it is told of this.
+    pub told: ToldTyped,
+}
+
+/// How much of what humans did an agent was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ToldTyped {
+    bytes: u64,
+    /// The number of the newest command.
+    command: u64,
 }
 
 /// Whether Enter is pressed after a text.

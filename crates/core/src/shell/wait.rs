@@ -11,6 +11,9 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tokio::time::timeout_at;
 
+/// How long nothing can be written before it is worth a word: a disk that is nearly full comes and goes.
+const STALLED: Duration = Duration::from_millis(500);
+
 impl Shell {
     /// Waits. Lines, silence and stillness count from the call on.
     pub async fn wait(&self, until: Until, deadline: Instant) -> Because {
@@ -19,6 +22,7 @@ impl Shell {
         let mut changes = core.changes();
         let mut pace = Pace::default();
         let mut look_at = Instant::now() + pace.pause();
+        let mut stalled: Option<Instant> = None;
         loop {
             changes.borrow_and_update();
             if let Some(because) = goal.reached(core) {
@@ -32,11 +36,16 @@ impl Shell {
                 return Because::Deadline;
             }
             if now >= look_at {
-                match self.look(&mut pace).await {
+                let looked = self.look(&mut pace).await;
+                stalled = stalled.filter(|_| matches!(looked, Looked::Stalled));
+                match looked {
                     Looked::Awaiting(awaiting) => return Because::Awaiting(awaiting),
                     Looked::AtPrompt(_) if mend::mend(self).await => pace.moved(),
                     Looked::AtPrompt(awaiting) => return Because::Awaiting(awaiting),
-                    Looked::Nothing => {}
+                    Looked::Stalled if stalled.get_or_insert(now).elapsed() >= STALLED => {
+                        return Because::Stalled;
+                    }
+                    Looked::Stalled | Looked::Nothing => {}
                 }
                 look_at = Instant::now() + pace.pause();
                 if changes.has_changed().unwrap_or(false) {
@@ -56,8 +65,12 @@ impl Shell {
     async fn look(&self, pace: &mut Pace) -> Looked {
         let core = &self.follower.core;
         let before = core.view().seen;
-        let Ok(foreground) = core.terminal.foreground().await else { return Looked::Nothing };
+        let foreground = core.terminal.foreground().await;
         let Ok(journal) = core.terminal.look() else { return Looked::Nothing };
+        if journal.stalled.is_some() {
+            return Looked::Stalled;
+        }
+        let Ok(foreground) = foreground else { return Looked::Nothing };
         let picture = {
             let view = core.view();
             // Behind a flood, the kernel's answer is of another time than the screen.
@@ -79,6 +92,8 @@ impl Shell {
 /// What a look has found.
 enum Looked {
     Nothing,
+    /// Output cannot be written.
+    Stalled,
     /// The shell itself reads keys, although a command of it is thought to run.
     AtPrompt(Awaiting),
     Awaiting(Awaiting),

@@ -22,7 +22,11 @@ struct Mcp {
 pub(crate) fn start(place: &Place) -> Outcome<Box<dyn Side>> {
     let mut wharf = program(place.path(), env!("CARGO_BIN_EXE_wharf"));
     // Who the shell is run by must not matter.
-    wharf.arg("mcp").env("SHELL", "/bin/bash").stdin(Stdio::piped()).stdout(Stdio::piped());
+    wharf
+        .args(["mcp", "--structured"])
+        .env("SHELL", "/bin/bash")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     wharf.stderr(std::fs::File::create(place.path().join("log"))?);
     let mut child = wharf.spawn()?;
     let (to, from) = child.stdin.take().zip(child.stdout.take()).ok_or("wharf has no pipes")?;

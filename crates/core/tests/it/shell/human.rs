@@ -37,7 +37,7 @@ async fn what_people_type_is_a_command_of_theirs() {
         let typed = shell.typed_by_others("agent").unwrap();
         assert_eq!(typed.bytes, 23);
         assert_eq!(shell.typed_by_others("agent").unwrap().bytes, 23, "until it is told");
-        shell.told_typed("agent", typed.all);
+        shell.told_typed("agent", typed.told);
         assert_eq!(shell.typed_by_others("agent"), None, "told once");
         let done = run(&shell, "pwd").await;
         assert_eq!((done.text.as_str(), done.id), ("/tmp", 3), "{kind:?}");

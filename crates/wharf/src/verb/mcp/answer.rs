@@ -1,30 +1,45 @@
 //! What tools answer: one value for each, from which both the structured half and the text are made.
 //!
-//! Hosts show a model one half or the other, so each has to be enough alone. A field that has nothing to say is left out:
-//! there are no nulls.
+//! Agents' clients show their model one half, the other as escaped JSON, or both one after the other. So the text alone is
+//! answered, which every client passes on as it is, unless a program asked for data. A field that has nothing to say is left
+//! out: there are no nulls.
 
+use super::fit::Errors;
 use rmcp::model::{CallToolResult, ContentBlock};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+/// What answers are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Text, for models.
+    Text,
+    /// The same as data too, for programs.
+    Structured,
+}
+
 /// A value that is answered, and reads as text.
 pub(super) trait Answer: Serialize {
     /// All of it in words.
     fn text(&self) -> String;
+
+    /// Adds what is to be said besides.
+    fn add(&mut self, notice: Vec<String>);
 }
 
-/// Both halves.
-pub(super) fn result(answer: &impl Answer) -> CallToolResult {
+pub(super) fn result(answer: &impl Answer, form: Form) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text())]);
-    result.structured_content = serde_json::to_value(answer).ok();
+    if form == Form::Structured {
+        result.structured_content = serde_json::to_value(answer).ok();
+    }
     result
 }
 
 /// The same for what was not done.
-pub(super) fn refused(answer: &impl Answer) -> CallToolResult {
-    let mut result = result(answer);
-    result.is_error = Some(true);
+pub(super) fn refused(answer: &impl Answer, form: Form, errors: Errors) -> CallToolResult {
+    let mut result = result(answer, form);
+    result.is_error = (errors == Errors::Flagged).then_some(true);
     result
 }
 
@@ -52,6 +67,7 @@ pub(super) enum Because {
     Pattern,
     Silence,
     ScreenStable,
+    Stalled,
 }
 
 /// Which of the two views `content` is.
@@ -88,6 +104,12 @@ pub(super) struct Executed {
     pub(super) screen: Option<Screen>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) background: Vec<Job>,
+    /// How the shell ended, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shell_end: Option<String>,
+    /// Why nothing more can be printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stalled: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notice: Vec<String>,
 }
@@ -144,7 +166,7 @@ pub(super) struct Highlight {
 }
 
 /// A background job.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Job {
     pub(super) pid: i32,
     pub(super) command: String,
@@ -186,6 +208,8 @@ pub(super) struct Shown {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Listed {
     pub(super) terminals: Vec<Entry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notice: Vec<String>,
 }
 
 /// How a terminal stands.
@@ -208,6 +232,14 @@ pub(super) struct Entry {
     pub(super) running_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) exit_code: Option<i32>,
+    /// How the shell ended, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shell_end: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) held_by_human: bool,
+    /// Why nothing more can be printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stalled: Option<String>,
     pub(super) working_dir: String,
     pub(super) shell: String,
     pub(super) sandbox: String,
@@ -228,6 +260,8 @@ pub(super) struct Closed {
     pub(super) content: String,
     pub(super) terminal_id: String,
     pub(super) ended_processes: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notice: Vec<String>,
 }
 
 /// Nothing was done, or not all of it: what is wrong, and which call comes next. Fits every tool's output schema, because
@@ -247,5 +281,9 @@ pub(super) struct Refused {
 impl Answer for Refused {
     fn text(&self) -> String {
         self.content.clone()
+    }
+
+    fn add(&mut self, notice: Vec<String>) {
+        notice.iter().for_each(|line| self.content.extend(["\n[", line, "]"]));
     }
 }

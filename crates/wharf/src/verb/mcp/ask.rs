@@ -3,6 +3,7 @@
 //! In the classic era the server asks while the call waits. In the modern one the call ends with the question, and the
 //! client calls again with the answer. What was asked stays here, so an answer counts only for what was shown, once.
 
+use super::progress::Progress;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
     InputRequests, InputRequiredResult, RequestId,
@@ -51,6 +52,12 @@ impl Client {
     /// The number of this call.
     pub(super) fn request(&self) -> &RequestId {
         &self.context.id
+    }
+
+    /// Where signs of life go, if it wants any.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        let token = self.context.meta.get_progress_token()?;
+        Some(Progress::Call(self.context.peer.clone(), token))
     }
 
     /// Who asks, in words for people.

@@ -2,12 +2,14 @@
 
 use super::ask::Client;
 use super::desk::Desk;
+use super::fit::Fit;
 use super::handover::Handover;
 use super::permit::Permit;
 use super::program::Programs;
 use super::progress::Progress;
 use super::refusal::Refusal;
 use super::seat::Seat;
+use super::tool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -30,6 +32,7 @@ pub(super) struct Call {
     pub(super) permit: Arc<Permit>,
     pub(super) programs: Arc<Programs>,
     pub(super) client: Client,
+    pub(super) fit: Fit,
     pub(super) progress: Option<Progress>,
     pub(super) handover: Handover,
     /// The client has closed its end.
@@ -37,11 +40,14 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// How much of an output is shown, and what to say if that is less than was asked for.
+    pub(super) fn budget(&self, max_bytes: u64) -> (Budget, Option<String>) {
+        self.fit.budget(max_bytes, tool::sixteen_kilobytes())
+    }
+
     /// How long to wait, and what to say if that is less than was asked for.
-    pub(super) fn patience(&self, asked: f64) -> Result<(Duration, Option<String>), Refusal> {
-        let Ok(asked) = Duration::try_from_secs_f64(asked) else {
-            return Err(Refusal::new("invalid", "timeout must be a number of seconds from 0 to 60."));
-        };
+    pub(super) fn patience(&self, asked: f64) -> (Duration, Option<String>) {
+        let asked = Duration::try_from_secs_f64(asked).unwrap_or(Duration::MAX);
         let (most, longest) = match self.progress {
             Some(Progress::Task(_)) => (AS_A_TASK, AS_A_TASK),
             Some(Progress::Call(..)) => (LONGEST, LONGEST),
@@ -58,7 +64,7 @@ impl Call {
             )),
             _ => None,
         };
-        Ok((asked.min(most), said))
+        (asked.min(most), said)
     }
 
     /// Does this once the answer to this call is handed over; never, if the call is cancelled. The answer of a task lies
@@ -120,15 +126,4 @@ pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
         "invalid",
         "terminal_id must be a name of 1 to 64 bytes on one line, such as \"default\" or \"server\".",
     ))
-}
-
-/// How much of an output is shown.
-pub(super) fn budget(max_bytes: u64) -> Result<Budget, Refusal> {
-    match usize::try_from(max_bytes) {
-        Ok(bytes @ 1024..=100_000) => Ok(Budget { bytes }),
-        _ => Err(Refusal::new(
-            "invalid",
-            "max_bytes must be from 1024 to 100000; use terminal_read for the rest.",
-        )),
-    }
 }

@@ -1,17 +1,17 @@
 //! The shells of one agent, by name. Joined when they are first asked for.
 
 use super::past;
+use super::permit::Granted;
 use super::refusal::Refusal;
 use super::seat::Seat;
 use super::slot::{self, Ask, Ground, Here, Opened, Receipt};
-use super::told::{News, Stage};
-use std::collections::HashMap;
+use super::told::{News, Subject};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use wharf_core::policy::Audit;
-use wharf_core::shape::Budget;
-use wharf_core::{Grant, Store, Terminal, TerminalId};
+use wharf_core::{Phase, Store, Terminal, TerminalId};
 
 /// All of an agent's.
 #[derive(Debug)]
@@ -26,6 +26,24 @@ pub(super) struct Desk {
     /// Taken with the first call, because only then the client's name is known in every era of the protocol.
     seat: Mutex<Option<Arc<Seat>>>,
     slots: Mutex<HashMap<String, mpsc::Sender<Ask>>>,
+    /// Names whose terminals are being opened, and may not be listed yet.
+    opening: Arc<Mutex<Vec<String>>>,
+}
+
+/// A terminal that is being opened counts as one that is open, for as long as this is there.
+#[derive(Debug)]
+pub(super) struct Opening {
+    name: String,
+    all: Arc<Mutex<Vec<String>>>,
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = all.iter().position(|name| *name == self.name) {
+            all.swap_remove(at);
+        }
+    }
 }
 
 impl Desk {
@@ -37,7 +55,7 @@ impl Desk {
         shared: Option<String>,
     ) -> Self {
         let (audit, seat, slots) = (Arc::new(audit), Mutex::default(), Mutex::default());
-        Self { store, state, project, audit, shared, seat, slots }
+        Self { store, state, project, audit, shared, seat, slots, opening: Arc::default() }
     }
 
     /// The seat, taken for that client if it has none yet.
@@ -82,14 +100,30 @@ impl Desk {
         self.ask(seat, name, Ask::Look).await
     }
 
-    /// Opens one, unless somebody just has.
-    pub(super) async fn open(
+    /// Room for one more under that name; the names of those that are open, if there are so many already.
+    pub(super) fn reserve(
         &self,
         seat: &Seat,
         name: &str,
-        (id, grant): (TerminalId, Grant),
-    ) -> Result<Opened, Refusal> {
-        self.ask(seat, name, |to| Ask::Open(id, Box::new(grant), to)).await
+        most: usize,
+    ) -> Result<Result<Opening, Vec<String>>, Refusal> {
+        // Looked at and entered in one step: two that come at once do not both find the last place free.
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let alive = |phase: &Phase| matches!(phase, Phase::Starting | Phase::Running { .. });
+        let listed = self.terminals(seat)?.into_iter();
+        let open = listed.filter(|(_, terminal)| terminal.look().is_ok_and(|look| alive(&look.phase)));
+        let mut taken: BTreeSet<String> = open.map(|(name, _)| name).collect();
+        taken.extend(opening.iter().cloned());
+        if !taken.contains(name) && taken.len() >= most {
+            return Ok(Err(taken.into_iter().collect()));
+        }
+        opening.push(name.to_owned());
+        Ok(Ok(Opening { name: name.to_owned(), all: self.opening.clone() }))
+    }
+
+    /// Opens one, unless somebody just has.
+    pub(super) async fn open(&self, seat: &Seat, name: &str, granted: Granted) -> Result<Opened, Refusal> {
+        self.ask(seat, name, |to| Ask::Open(Box::new(granted), to)).await
     }
 
     /// What the agent has not been told of a command, as far as it may be shown.
@@ -97,10 +131,9 @@ impl Desk {
         &self,
         seat: &Seat,
         name: &str,
-        (command, stage): (u64, Stage),
-        budget: Budget,
+        subject: Subject,
     ) -> Result<(News, Receipt), Refusal> {
-        self.ask(seat, name, |to| Ask::News(command, stage, budget, to)).await
+        self.ask(seat, name, |to| Ask::News(subject, to)).await
     }
 
     /// The number of the first line of a command that the agent has not seen as it is now.

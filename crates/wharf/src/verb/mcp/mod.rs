@@ -10,8 +10,10 @@ mod answer;
 mod ask;
 mod call;
 mod desk;
+mod fit;
 mod given;
 mod handover;
+mod hint;
 mod outcome;
 mod past;
 mod permit;
@@ -39,6 +41,7 @@ use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
 use crate::show;
 use crate::verb::mcp_config;
+use answer::Form;
 use desk::Desk;
 use handover::{Connection, Handover};
 use permit::Permit;
@@ -52,6 +55,7 @@ use std::sync::Arc;
 use stdio::Watched;
 use task::Tasks;
 use tokio_util::sync::CancellationToken;
+use tool::Tools;
 
 pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
     if let Some(client) = args.print_config {
@@ -74,13 +78,15 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
     let state = place.dirs.state.clone();
     let desk = Desk::new(store.clone(), state, project, place.audit()?, args.name.clone());
     let leaving = CancellationToken::new();
+    let form = if args.structured { Form::Structured } else { Form::Text };
     let server = Server {
         desk: Arc::new(desk),
         permit: Arc::new(Permit::new(law.clone(), place.environment())),
         programs: Arc::new(programs),
         handover: Handover::default(),
         leaving: leaving.clone(),
-        tools: Arc::new(tool::all()),
+        tools: Arc::new(Tools::new(form)),
+        form,
         tasks: Tasks::default(),
     };
     let over = CancellationToken::new();

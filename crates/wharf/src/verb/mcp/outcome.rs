@@ -2,18 +2,25 @@
 
 use super::answer::{self, Because, Executed, Status, View};
 use super::call::Call;
+use super::hint;
 use super::picture;
 use super::refusal::{Refusal, since};
 use super::teach;
-use super::told::{News, Stage};
+use super::told::{News, Stage, Subject};
+use super::words::{in_background, seconds, short};
 use crate::show;
+use crate::stall;
 use serde_json::json;
 use std::future::pending;
 use std::time::Duration;
 use tokio::time::timeout;
 use wharf_core::Ended;
+use wharf_core::foreground::Awaiting;
 use wharf_core::shape::{Budget, Omitted, Shaped};
 use wharf_core::shell::{self, Command, Shell, State, Typed};
+
+/// Of the commands that a human ran, so many are named; the others can be read by their numbers.
+const MOST_OF_A_HUMAN: usize = 5;
 
 /// How soon is looked again at what a background job is.
 const SETTLE: Duration = Duration::from_millis(5);
@@ -42,15 +49,15 @@ impl Outcome<'_> {
         let stage = if running { Stage::Running } else { Stage::Over };
         let shown = match (&screen, &command) {
             (Some(picture), _) => Shown { text: picture::text(picture), ..Shown::default() },
-            (None, Some(command)) => self.stream(call, command, stage).await?,
+            (None, Some(command)) => self.stream(call, command, stage, &background).await?,
             (None, None) => Shown::default(),
         };
-        if let Some(ended) = &ended {
-            self.notice.push(exit_note(ended));
+        if ended.is_some() {
+            self.notice.push("the next command opens a fresh shell under the same terminal_id".to_owned());
         }
         let working_dir = status.cwd.to_string_lossy().into_owned();
         let awaiting = match &self.because {
-            shell::Because::Awaiting(waits) if running => Some(teach::awaiting(self.name, waits)),
+            shell::Because::Awaiting(waits) if running => Some(awaiting(self.name, self.shell, waits)),
             _ => None,
         };
         let exit_code = command.as_ref().and_then(|command| command.exit_code);
@@ -75,16 +82,29 @@ impl Outcome<'_> {
             omitted: shown.omitted,
             screen: screen.as_ref().map(picture::screen),
             background,
+            shell_end: ended.as_ref().map(how),
+            stalled: if running { stall::of(self.shell.terminal()) } else { None },
             notice: self.notice,
         })
     }
 
     /// What is new in the command's output, cut to what may be shown.
-    async fn stream(&mut self, call: &Call, command: &Command, stage: Stage) -> Result<Shown, Refusal> {
+    async fn stream(
+        &mut self,
+        call: &Call,
+        command: &Command,
+        stage: Stage,
+        jobs: &[answer::Job],
+    ) -> Result<Shown, Refusal> {
+        let subject = Subject { command: command.id, stage, budget: self.budget, jobs: jobs.to_vec() };
         // The last thing that is asked for: until the answer is handed over, nobody else is told anything.
-        let news = call.desk.news(&call.seat, self.name, (command.id, stage), self.budget).await?;
-        let (News { shaped, total, dropped }, receipt) = news;
+        let (news, receipt) = call.desk.news(&call.seat, self.name, subject).await?;
+        let News { shaped, total, dropped, begun, ended } = news;
         call.then(|| receipt.confirm());
+        self.notice.extend(begun.iter().map(in_background));
+        let over =
+            |job: &answer::Job| format!("background job, ended: {} (pid {})", short(&job.command), job.pid);
+        self.notice.extend(ended.iter().map(over));
         if dropped > 0 {
             self.notice.push(format!("{dropped} bytes of the output are not kept any more"));
         }
@@ -93,22 +113,30 @@ impl Outcome<'_> {
         Ok(Shown { text, lines: total.line - 1, bytes: total.bytes, omitted })
     }
 
-    /// Each is told once.
+    /// What humans did is told once.
     fn humans(&mut self, call: &Call) {
         let author = call.client.author();
-        if let Some(Typed { bytes, ago, all }) = self.shell.typed_by_others(&author) {
-            let ago = super::words::seconds(millis(ago));
+        if let Some(Typed { bytes, ago, commands, told }) = self.shell.typed_by_others(&author) {
+            let ago = seconds(millis(ago));
             self.notice
                 .push(format!("a human has typed {bytes} bytes into this terminal, the last {ago} ago"));
+            let newest = commands.len().saturating_sub(MOST_OF_A_HUMAN);
+            self.notice.extend(commands[newest..].iter().map(|command| by_human(self.name, command)));
             let shell = self.shell.clone();
-            call.then(move || shell.told_typed(&author, all));
+            call.then(move || shell.told_typed(&author, told));
         }
         if matches!(self.because, shell::Because::Held) {
-            self.notice.push(
-                "a human has taken this terminal; wait with terminal_wait, or work in another".to_owned(),
-            );
+            let wait = hint::wait_longer(self.name);
+            self.notice.push(format!(
+                "a human has taken this terminal; {wait} waits until it is given back; another terminal_id is free"
+            ));
         }
     }
+}
+
+fn by_human(name: &str, command: &Command) -> String {
+    let read = hint::read(name, command.id, json!({}));
+    format!("a human ran `{}`, which {}: {read}", short(&command.text), ended(command))
 }
 
 /// The output as it is shown.
@@ -123,13 +151,7 @@ struct Shown {
 /// The first call that shows what is not shown: from the first line that is missing, as far as an answer goes.
 pub(super) fn omitted(terminal: &str, command: u64, all: &[Omitted]) -> Option<answer::Omitted> {
     let first = all.first()?;
-    let read = |rest: serde_json::Value| {
-        let mut call = json!({"terminal_id": terminal, "command_id": command});
-        if let (Some(call), Some(rest)) = (call.as_object_mut(), rest.as_object()) {
-            call.extend(rest.clone());
-        }
-        format!("terminal_read {call}")
-    };
+    let read = |rest: serde_json::Value| hint::read(terminal, command, rest);
     Some(match *first {
         Omitted::Lines { from, to, bytes } => answer::Omitted {
             from_line: from,
@@ -158,12 +180,23 @@ fn because(because: &shell::Because, running: bool, exited: bool) -> Because {
         shell::Because::Silence => Because::Silence,
         shell::Because::Stable => Because::ScreenStable,
         shell::Because::Held => Because::HeldByHuman,
+        shell::Because::Stalled => Because::Stalled,
         shell::Because::Deadline => Because::Timeout,
     }
 }
 
-fn exit_note(ended: &Ended) -> String {
-    format!("the shell {}; the next command opens a fresh one under the same terminal_id", how(ended))
+/// How a command stands, after "which".
+pub(super) fn ended(command: &Command) -> String {
+    match (command.lasted, command.exit_code) {
+        (None, _) => "still runs".to_owned(),
+        (Some(_), Some(code)) => format!("has ended with exit code {code}"),
+        (Some(_), None) => "has ended without an exit code".to_owned(),
+    }
+}
+
+/// What is awaited in a shell, with what to do about it.
+pub(super) fn awaiting(name: &str, shell: &Shell, waits: &Awaiting) -> answer::Awaiting {
+    teach::awaiting(name, shell.terminal().id().short(), waits)
 }
 
 /// As shells count: 128 and the number of the signal, where one ended it. None if it was lost.

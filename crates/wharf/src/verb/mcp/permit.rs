@@ -6,7 +6,8 @@
 //! means elsewhere. The sandbox is the boundary.
 
 use super::ask::{Asked, Client};
-use super::desk::Desk;
+use super::desk::{Desk, Opening};
+use super::hint;
 use super::refusal::{Refusal, Stop};
 use super::seat::Seat;
 use crate::law::Law;
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wharf_core::policy::audit::{Decision, Entry, Ruling, Who};
 use wharf_core::policy::{Answer, Approvals, Denial, Facts, Judgement, Line, Question, Ruled, Shown};
 use wharf_core::shell::{self, Kind, Shell};
-use wharf_core::{Grant, Phase, Size, Spec, TerminalId};
+use wharf_core::{Grant, Size, Spec, TerminalId};
 
 /// The shell that is wanted.
 #[derive(Debug, Clone)]
@@ -28,6 +29,15 @@ pub(super) struct Wanted {
     pub(super) cwd: PathBuf,
     pub(super) env: Vec<(String, String)>,
     pub(super) size: Size,
+}
+
+/// A shell that may be opened.
+#[derive(Debug)]
+pub(super) struct Granted {
+    pub(super) id: TerminalId,
+    pub(super) grant: Grant,
+    /// Its place among those that may be open at once.
+    pub(super) _room: Option<Opening>,
 }
 
 /// A line for a shell, which may not be open yet.
@@ -109,8 +119,9 @@ impl Permit {
         Err(Refusal::new(
             "other_sandbox",
             format!(
-                "Not used: terminal {name:?} was opened in {difference}. Use another terminal_id, or \
-                 terminal_close {{\"terminal_id\":{name:?}}} first, which ends what runs in it."
+                "Not used: terminal {name:?} was opened in {difference}. Use another terminal_id, or {} first, which ends \
+                 what runs in it.",
+                hint::close(name)
             ),
         ))
     }
@@ -122,8 +133,8 @@ impl Permit {
         seat: &Seat,
         client: &Client,
         wanted: &Wanted,
-    ) -> Result<(TerminalId, Grant), Refusal> {
-        self.room(desk, seat)?;
+    ) -> Result<Granted, Refusal> {
+        let room = self.room(desk, seat, &wanted.name)?;
         let id = TerminalId::random().map_err(|error| Refusal::failed("no terminal can be opened", error))?;
         let temp = temporary::of_terminal(&desk.state, id.as_str())
             .map_err(|error| Refusal::failed("there is no place for temporary files", error))?;
@@ -131,7 +142,7 @@ impl Permit {
         if granted.is_err() {
             temporary::remove_of_terminal(&desk.state, id.as_str());
         }
-        granted.map(|grant| (id, grant))
+        granted.map(|grant| Granted { id, grant, _room: room })
     }
 
     fn judged(
@@ -187,24 +198,16 @@ impl Permit {
             .session(seat.name())
     }
 
-    /// Whether one more is allowed.
-    fn room(&self, desk: &Desk, seat: &Seat) -> Result<(), Refusal> {
-        let Some(most) = self.law.policy.limits().terminals else { return Ok(()) };
-        let alive = |phase: &Phase| matches!(phase, Phase::Starting | Phase::Running { .. });
-        let all = desk.terminals(seat)?;
-        let open: Vec<_> = all
-            .into_iter()
-            .filter(|(_, terminal)| terminal.look().is_ok_and(|look| alive(&look.phase)))
-            .map(|(name, _)| name)
-            .collect();
-        if open.len() < most {
-            return Ok(());
-        }
-        let text = format!(
-            "No more than {most} terminals may be open at once. terminal_close one that is not needed: {}.",
-            open.join(", ")
-        );
-        Err(Refusal::new("too_many", text))
+    /// Room for one more, where their number is limited.
+    fn room(&self, desk: &Desk, seat: &Seat, name: &str) -> Result<Option<Opening>, Refusal> {
+        let Some(most) = self.law.policy.limits().terminals else { return Ok(None) };
+        desk.reserve(seat, name, most)?.map(Some).map_err(|open| {
+            let text = format!(
+                "No more than {most} terminals may be open at once. terminal_close one that is not needed: {}.",
+                open.join(", ")
+            );
+            Refusal::new("too_many", text)
+        })
     }
 
     /// Whether a shell may be given that line. A person may have to be asked, by whatever way the client has.

@@ -3,6 +3,7 @@
 //! A failure of a tool is never an error of the protocol: hosts hide those from the model.
 
 use super::answer::{Refused, Status};
+use super::hint;
 use super::words::{seconds, short};
 use rmcp::model::InputRequiredResult;
 use serde_json::{Value, json};
@@ -49,13 +50,16 @@ impl Refusal {
         let ms = since(command.began_ms);
         let text = format!(
             "Not run: terminal {terminal:?} has been running `{}` for {} (command {}). To go on:\n\
-             - wait for it: terminal_execute {{\"command\":\"\",\"terminal_id\":{terminal:?}}}\n\
-             - answer it: terminal_execute with \"is_input\":true\n\
-             - interrupt it: terminal_execute {{\"command\":\"C-c\",\"terminal_id\":{terminal:?}}}\n\
-             - or run this elsewhere: terminal_execute with another terminal_id, which opens a new terminal",
+             - wait for it: {}\n\
+             - answer it: {}\n\
+             - interrupt it: {}\n\
+             - or run this elsewhere: another terminal_id opens a new terminal",
             short(&command.text),
             seconds(ms),
             command.id,
+            hint::wait(terminal),
+            hint::answer(terminal, "…"),
+            hint::press(terminal, "C-c"),
         );
         let running = json!({"command": short(&command.text), "command_id": command.id, "running_ms": ms});
         Self { running, ..Self::new("busy", text) }
@@ -72,8 +76,10 @@ impl Refusal {
 
     pub(super) fn held(terminal: &str) -> Self {
         let text = format!(
-            "Not done: a human has taken terminal {terminal:?}. terminal_wait waits until it is given back; read it \
-             with terminal_read, or work in another terminal_id meanwhile."
+            "Not done: a human has taken terminal {terminal:?}. {} waits until it is given back; {} shows it; or work \
+             in another terminal_id meanwhile.",
+            hint::wait_longer(terminal),
+            hint::screen(terminal),
         );
         Self::new("held_by_human", text)
     }

@@ -8,6 +8,17 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+/// What a tool takes, as it is shown. Ranges are in words only: a client that holds a call against them refuses what
+/// would be brought into them here.
+pub(super) fn shown(input: &Map<String, Value>) -> Arc<Map<String, Value>> {
+    let mut schema = input.clone();
+    each(&mut schema, &mut |argument| {
+        argument.remove("minimum");
+        argument.remove("maximum");
+    });
+    Arc::new(schema)
+}
+
 /// For what a tool is given. It does not say that nothing else is taken: Google's library for Python fails on an
 /// `additionalProperties` that is no schema.
 pub(super) fn input<T: JsonSchema>() -> Arc<Map<String, Value>> {

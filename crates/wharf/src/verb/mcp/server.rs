@@ -1,24 +1,24 @@
 //! The server as the protocol sees it, in both its eras: what there is, and who does it.
 
-use super::answer::{self, Answer};
+use super::answer::{self, Answer, Form};
 use super::ask::Client;
 use super::call::Call;
 use super::desk::Desk;
-use super::given;
+use super::fit::Fit;
+use super::given::{self, Given};
 use super::handover::Handover;
 use super::permit::Permit;
 use super::program::Programs;
-use super::progress::Progress;
 use super::refusal::{Refusal, Stop};
 use super::task::Tasks;
 use super::teach;
-use super::tool::{self, Known};
+use super::tool::{self, Known, Tools};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, GetTaskParams, GetTaskResult,
-    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    Implementation, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
@@ -34,66 +34,65 @@ pub(super) struct Server {
     pub(super) programs: Arc<Programs>,
     pub(super) handover: Handover,
     pub(super) leaving: CancellationToken,
-    pub(super) tools: Arc<Vec<Tool>>,
+    pub(super) tools: Arc<Tools>,
+    pub(super) form: Form,
     pub(super) tasks: Tasks,
 }
 
 impl Server {
-    /// Does what is asked and answers in both forms, whatever comes of it.
+    /// Does what is asked and answers, whatever comes of it.
     async fn serve(
         &self,
         known: Known,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
-        let arguments = given::settle(request.arguments.clone().unwrap_or_default());
+        let client = Client::new(&request, context);
+        let form = self.form;
+        let fit = Fit::of(client.name(), form);
+        let arguments = request.arguments.clone().unwrap_or_default();
         let terminal = arguments.get("terminal_id").and_then(Value::as_str).unwrap_or("default").to_owned();
-        let call = match self.call(&request, context) {
-            Ok(call) => call,
-            Err(refusal) => return refused(refusal, &terminal),
+        let read = given::read(known, self.tools.input(known), arguments);
+        let refused = move |refusal: Refusal| answer::refused(&refusal.answer(&terminal), form, fit.errors);
+        let (call, given) = match read.and_then(|given| Ok((self.call(client, fit)?, given))) {
+            Ok(both) => both,
+            Err(refusal) => return CallToolResponse::Complete(refused(refusal)),
         };
-        if let Some(wait) = self.tasks.long_wait(known, &arguments, &call) {
-            return self.tasks.begin(wait, call, |call| async move {
-                match of(arguments, |args| tool::wait::run(&call, args)).await {
+        if let Some(wait) = self.tasks.long_wait(known, &given.arguments, &call) {
+            return self.tasks.begin(wait, call, move |call| async move {
+                match of(given, form, |args| tool::wait::run(&call, args)).await {
                     Ok(result) => result,
-                    Err(Stop::Refused(refusal)) => answer::refused(&refusal.answer(&terminal)),
+                    Err(Stop::Refused(refusal)) => refused(refusal),
                     Err(Stop::Ask(_)) => {
-                        let refusal =
-                            Refusal::new("failed", "Waiting needs no permission, and one was asked for.");
-                        answer::refused(&refusal.answer(&terminal))
+                        refused(Refusal::new("failed", "Waiting needs no permission, and one was asked for."))
                     }
                 }
             });
         }
         let done = match known {
-            Known::Execute => of(arguments, |args| tool::execute::run(&call, args)).await,
-            Known::Read => of(arguments, |args| tool::read::run(&call, args)).await,
-            Known::Wait => of(arguments, |args| tool::wait::run(&call, args)).await,
-            Known::List => of(arguments, |args| tool::list::run(&call, args)).await,
-            Known::Open => of(arguments, |args| tool::open::run(&call, args)).await,
-            Known::Close => of(arguments, |args| tool::close::run(&call, args)).await,
+            Known::Execute => of(given, form, |args| tool::execute::run(&call, args)).await,
+            Known::Read => of(given, form, |args| tool::read::run(&call, args)).await,
+            Known::Wait => of(given, form, |args| tool::wait::run(&call, args)).await,
+            Known::List => of(given, form, |args| tool::list::run(&call, args)).await,
+            Known::Open => of(given, form, |args| tool::open::run(&call, args)).await,
+            Known::Close => of(given, form, |args| tool::close::run(&call, args)).await,
         };
         match done {
             Ok(result) => CallToolResponse::Complete(result),
-            Err(Stop::Refused(refusal)) => refused(refusal, &terminal),
+            Err(Stop::Refused(refusal)) => CallToolResponse::Complete(refused(refusal)),
             Err(Stop::Ask(ask)) => CallToolResponse::InputRequired(*ask),
         }
     }
 
-    fn call(
-        &self,
-        request: &CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<Call, Refusal> {
-        let progress =
-            context.meta.get_progress_token().map(|token| Progress::Call(context.peer.clone(), token));
-        let client = Client::new(request, context);
+    fn call(&self, client: Client, fit: Fit) -> Result<Call, Refusal> {
+        let progress = client.progress();
         Ok(Call {
             seat: self.desk.sit(client.name())?,
             desk: self.desk.clone(),
             permit: self.permit.clone(),
             programs: self.programs.clone(),
             client,
+            fit,
             progress,
             handover: self.handover.clone(),
             leaving: self.leaving.clone(),
@@ -101,18 +100,17 @@ impl Server {
     }
 }
 
-fn refused(refusal: Refusal, terminal: &str) -> CallToolResponse {
-    CallToolResponse::Complete(answer::refused(&refusal.answer(terminal)))
-}
-
-/// Reads the arguments, does it, and makes both halves of the answer. What does not fit is said in words.
+/// Does it, and makes the answer. What was not taken as it was given is said with it.
 async fn of<A: DeserializeOwned, T: Answer>(
-    arguments: JsonObject,
+    given: Given,
+    form: Form,
     run: impl AsyncFnOnce(A) -> Result<T, Stop>,
 ) -> Result<CallToolResult, Stop> {
-    let arguments = serde_json::from_value(Value::Object(arguments))
+    let arguments = serde_json::from_value(Value::Object(given.arguments))
         .map_err(|error| Refusal::new("invalid", format!("The arguments were not understood: {error}.")))?;
-    run(arguments).await.map(|answered| answer::result(&answered))
+    let mut answered = run(arguments).await?;
+    answered.add(given.notice);
+    Ok(answer::result(&answered, form))
 }
 
 impl ServerHandler for Server {
@@ -165,11 +163,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        Ok(ListToolsResult::with_all_items(self.tools.listed.clone()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        self.tools.listed.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -178,7 +176,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(known) = Known::named(&request.name) else {
-            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
+            let names: Vec<&str> = self.tools.listed.iter().map(|tool| tool.name.as_ref()).collect();
             let text = format!("there is no tool {:?}; there are {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(text, None));
         };

@@ -3,9 +3,12 @@
 //! Only what is short is done here: finding, opening, telling. Running and waiting are with each call, so that a key can
 //! be pressed while another call waits.
 
+use super::hint;
+use super::outcome;
 use super::past;
+use super::permit::Granted;
 use super::refusal::Refusal;
-use super::told::{News, Stage, Told};
+use super::told::{News, Subject, Told};
 use crate::temporary;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,9 +17,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use wharf_core::policy::Audit;
 use wharf_core::policy::audit::Entry;
-use wharf_core::shape::Budget;
 use wharf_core::shell::{Command, Part, Shell, ShellError, State};
-use wharf_core::{Ended, Grant, Phase, Store, Terminal, TerminalId};
+use wharf_core::{Ended, Phase, Store, Terminal, TerminalId};
 
 /// What can wait for its turn.
 const QUEUE: usize = 32;
@@ -76,8 +78,8 @@ impl Receipt {
 /// What is asked of a slot.
 pub(super) enum Ask {
     Look(oneshot::Sender<Result<Option<Here>, Refusal>>),
-    Open(TerminalId, Box<Grant>, oneshot::Sender<Result<Opened, Refusal>>),
-    News(u64, Stage, Budget, oneshot::Sender<Result<(News, Receipt), Refusal>>),
+    Open(Box<Granted>, oneshot::Sender<Result<Opened, Refusal>>),
+    News(Subject, oneshot::Sender<Result<(News, Receipt), Refusal>>),
     /// The number of the first line of a command that the agent has not seen as it is now.
     Unseen(u64, oneshot::Sender<Result<u64, Refusal>>),
 }
@@ -119,11 +121,11 @@ impl Slot {
     async fn answer(&mut self, ask: Ask) {
         match ask {
             Ask::Look(to) => drop(to.send(self.look().await)),
-            Ask::Open(id, grant, to) => drop(to.send(self.open(id, *grant).await)),
-            Ask::News(command, stage, budget, mut to) => tokio::select! {
+            Ask::Open(granted, to) => drop(to.send(self.open(*granted).await)),
+            Ask::News(subject, mut to) => tokio::select! {
                 // A call that is cancelled reads no journal to its end.
                 () = to.closed() => {}
-                news = self.news(command, stage, budget) => drop(to.send(news)),
+                news = self.news(subject) => drop(to.send(news)),
             },
             Ask::Unseen(command, mut to) => tokio::select! {
                 () = to.closed() => {}
@@ -200,7 +202,8 @@ impl Slot {
         });
     }
 
-    async fn open(&mut self, id: TerminalId, grant: Grant) -> Result<Opened, Refusal> {
+    async fn open(&mut self, granted: Granted) -> Result<Opened, Refusal> {
+        let Granted { id, grant, _room } = granted;
         if let Err(refusal) = self.find().await {
             self.give_up(&id, "not_found");
             return Err(refusal);
@@ -237,13 +240,14 @@ impl Slot {
         temporary::remove_of_terminal(&self.ground.state, id.as_str());
     }
 
-    async fn news(&mut self, command: u64, stage: Stage, budget: Budget) -> Result<(News, Receipt), Refusal> {
+    async fn news(&mut self, subject: Subject) -> Result<(News, Receipt), Refusal> {
         self.settle().await;
         let Some(shell) = self.shell.clone() else { return Err(Refusal::unknown(&self.name, &[])) };
-        let teller = self.told.teller(command, budget);
+        let command = subject.command;
+        let teller = self.told.teller(subject);
         let passed = shell.news(command, self.told.place(command), teller, |teller, part| teller.take(part));
         let passed = passed.await.map_err(|error| Refusal::failed("the output cannot be read", error))?;
-        let (news, told) = passed.state.finish(stage, passed.dropped);
+        let (news, told) = passed.state.finish(passed.dropped);
         let (confirmed, is_confirmed) = oneshot::channel();
         let receipt = Receipt { shell, upto: told.last(), confirmed };
         self.owed = Some((is_confirmed, told));
@@ -286,9 +290,10 @@ fn code(error: &ShellError) -> &'static str {
 fn unopened(name: &str, error: &ShellError) -> Refusal {
     let text = match error {
         ShellError::Exited(ended) => format!(
-            "the shell of terminal {name:?} ended before its first prompt ({}); look at its start-up files, or open one \
-             with another shell: terminal_open {{\"terminal_id\":{name:?},\"shell\":\"sh\"}}",
-            ended.exit_code().map_or_else(|| "by a signal".to_owned(), |code| format!("exit code {code}")),
+            "the shell of terminal {name:?} {} before its first prompt; look at its start-up files, or open one with \
+             another shell: {}",
+            outcome::how(ended),
+            hint::open_plain(name),
         ),
         error => format!("terminal {name:?} cannot be opened: {error}"),
     };

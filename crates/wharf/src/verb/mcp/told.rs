@@ -3,6 +3,7 @@
 //! Pure. Lines that may still change are remembered as they were told: the next answer begins with the first that is
 //! different now. Who tells goes over the lines once and holds no more of them than is shown.
 
+use super::answer::Job;
 use wharf_core::shape::{Budget, Shaped, Shaper};
 use wharf_core::shell::{Part, Place};
 
@@ -17,6 +18,8 @@ pub(super) struct Told {
     open: Vec<String>,
     /// Whether its end was told.
     over: bool,
+    /// Background jobs, as they were told.
+    jobs: Vec<Job>,
 }
 
 /// What is new.
@@ -28,6 +31,20 @@ pub(super) struct News {
     pub(super) total: Place,
     /// Bytes of the output that are gone for good.
     pub(super) dropped: u64,
+    /// Background jobs that are new or stand otherwise than was told.
+    pub(super) begun: Vec<Job>,
+    /// Background jobs that were told of and are no more.
+    pub(super) ended: Vec<Job>,
+}
+
+/// What is to be told of a command.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) command: u64,
+    pub(super) stage: Stage,
+    pub(super) budget: Budget,
+    /// The background jobs that there are now.
+    pub(super) jobs: Vec<Job>,
 }
 
 /// Whether more may come.
@@ -64,11 +81,15 @@ impl Told {
     }
 
     /// Begins to tell of a command. Nothing is remembered here.
-    pub(super) fn teller(&self, command: u64, budget: Budget) -> Teller {
+    pub(super) fn teller(&self, subject: Subject) -> Teller {
+        let Subject { command, stage, budget, jobs } = subject;
         let place = self.place(command);
         let known = self.open(command).to_vec();
-        let next = Self { command, place, open: Vec::new(), over: false };
-        Teller { budget, known, same: 0, at: place, next, shaper: None }
+        let begun = jobs.iter().filter(|job| !self.jobs.contains(job)).cloned().collect();
+        let is_gone = |job: &&Job| !jobs.iter().any(|now| now.pid == job.pid);
+        let ended = self.jobs.iter().filter(is_gone).cloned().collect();
+        let next = Self { command, place, open: Vec::new(), over: stage == Stage::Over, jobs };
+        Teller { budget, known, same: 0, at: place, next, shaper: None, jobs: (begun, ended) }
     }
 }
 
@@ -85,6 +106,8 @@ pub(super) struct Teller {
     next: Told,
     /// Once there is something new.
     shaper: Option<Shaper>,
+    /// Those that are new, and those that are no more.
+    jobs: (Vec<Job>, Vec<Job>),
 }
 
 impl Teller {
@@ -123,11 +146,11 @@ impl Teller {
     }
 
     /// The news, and what will have been told with them.
-    pub(super) fn finish(mut self, stage: Stage, dropped: u64) -> (News, Told) {
-        self.next.over = stage == Stage::Over;
+    pub(super) fn finish(mut self, dropped: u64) -> (News, Told) {
         self.shaper();
         let shaped = self.shaper.map(Shaper::finish).unwrap_or_default();
-        (News { shaped, total: self.at, dropped }, self.next)
+        let (begun, ended) = self.jobs;
+        (News { shaped, total: self.at, dropped, begun, ended }, self.next)
     }
 }
 
@@ -142,12 +165,34 @@ mod tests {
 
     /// Tells of lines that begin where it was told to, so many of which are final.
     fn tell(told: &Told, command: u64, texts: &[&str], finished: usize) -> (News, Told) {
-        let mut teller = told.teller(command, Budget::default());
+        let mut teller = told.teller(subject(command, Stage::Running, &[]));
         for (at, text) in texts.iter().enumerate() {
             let number = told.place(command).line + at as u64;
             teller.take(Part::Lines(Line { number, text, is_finished: at < finished }, 1));
         }
-        teller.finish(Stage::Running, 0)
+        teller.finish(0)
+    }
+
+    fn subject(command: u64, stage: Stage, jobs: &[Job]) -> Subject {
+        Subject { command, stage, budget: Budget::default(), jobs: jobs.to_vec() }
+    }
+
+    #[test]
+    fn a_background_job_is_told_when_it_changes() {
+        let job = |pid, state| Job { pid, command: "sleep 100".to_owned(), state };
+        let tell = |told: &Told, jobs: &[Job]| {
+            let (news, told) = told.teller(subject(1, Stage::Over, jobs)).finish(0);
+            (news.begun, news.ended, told)
+        };
+        let (one, stopped, two) = (job(7, "running"), job(7, "stopped"), job(8, "running"));
+        let (begun, ended, told) = tell(&Told::default(), std::slice::from_ref(&one));
+        assert_eq!((begun, ended), (vec![one.clone()], vec![]));
+        let (begun, ended, told) = tell(&told, std::slice::from_ref(&one));
+        assert_eq!((begun, ended), (vec![], vec![]));
+        let (begun, ended, told) = tell(&told, &[stopped.clone(), two.clone()]);
+        assert_eq!((begun, ended), (vec![stopped.clone(), two], vec![]));
+        let (begun, ended, _) = tell(&told, &[job(8, "running")]);
+        assert_eq!((begun, ended), (vec![], vec![stopped]));
     }
 
     #[test]
@@ -179,9 +224,9 @@ mod tests {
 
     #[test]
     fn the_next_command_begins_at_its_first_line() {
-        let mut teller = Told::default().teller(1, Budget::default());
+        let mut teller = Told::default().teller(subject(1, Stage::Over, &[]));
         teller.take(Part::Lines(Line { number: 1, text: "a", is_finished: true }, 1));
-        let (_, told) = teller.finish(Stage::Over, 0);
+        let (_, told) = teller.finish(0);
         assert!(told.is_over(1) && !told.is_over(2));
         assert_eq!((told.place(1).line, told.place(2)), (2, Place::START));
         let (news, _) = tell(&told, 2, &["b"], 1);
@@ -191,14 +236,14 @@ mod tests {
     #[test]
     fn a_gap_counts_and_what_was_told_before_it_does_not_count_again() {
         let (_, told) = tell(&Told::default(), 1, &["a", "b", "c"], 1);
-        let mut teller = told.teller(1, Budget::default());
+        let mut teller = told.teller(subject(1, Stage::Running, &[]));
         let line = |number, text, is_finished| Line { number, text, is_finished };
         // Two are as they were told; the run goes on beyond them.
         teller.take(Part::Lines(line(2, "b", true), 1));
         teller.take(Part::Lines(line(3, "c", true), 3));
         teller.take(Part::Gap { lines: 10, bytes: 100 });
         teller.take(Part::Lines(line(16, "z", false), 1));
-        let (news, told) = teller.finish(Stage::Running, 0);
+        let (news, told) = teller.finish(0);
         assert_eq!(news.shaped.text, "c\nc\n[… lines 6–15 omitted (100 bytes)]\nz");
         assert_eq!((news.shaped.first_line, news.total), (4, Place { line: 17, bytes: 112 }));
         assert_eq!((told.place(1), told.open(1)), (Place { line: 16, bytes: 110 }, &["z".to_owned()][..]));

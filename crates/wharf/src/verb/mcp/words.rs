@@ -1,22 +1,49 @@
-//! Answers in words: `content`, then what else there is to know in lines in brackets.
+//! Answers in words: first what is known, each in a line in brackets, then a blank line and `content`.
+//!
+//! That comes first because some clients cut the end off a long answer, and because nothing that a program prints can stand
+//! before it and pass for it.
 
 use super::answer::{
     Answer, Because, Closed, Entry, Executed, Job, Life, Listed, Omitted, Read, Screen, Status, View,
 };
+use super::hint;
 use std::fmt::Write;
 
-/// `(no output)` is said here and nowhere else: the structured half has an empty string.
-fn body(content: &str, view: View) -> String {
-    match (content.is_empty(), view) {
-        (true, View::Stream) => "(no output)".to_owned(),
-        (true, View::Screen) => "(the screen is empty)".to_owned(),
-        (false, _) => content.to_owned(),
-    }
+/// What is known, then what was printed.
+struct Page {
+    head: String,
 }
 
-/// A line in brackets, below.
-fn note(text: &mut String, line: &str) {
-    let _ = write!(text, "\n[{}]", plain(line));
+impl Page {
+    fn new(first: &str, content: &str, view: View) -> Self {
+        let nothing = match (content.is_empty(), view) {
+            (true, View::Stream) => " · no output",
+            (true, View::Screen) => " · the screen is empty",
+            (false, _) => "",
+        };
+        let mut page = Self { head: String::new() };
+        page.note(&format!("{first}{nothing}"));
+        page
+    }
+
+    /// A line in brackets.
+    fn note(&mut self, line: &str) {
+        if !self.head.is_empty() {
+            self.head.push('\n');
+        }
+        let _ = write!(self.head, "[{}]", plain(line));
+    }
+
+    fn notes(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.note(line));
+    }
+
+    fn finish(mut self, content: &str) -> String {
+        if !content.is_empty() {
+            self.head.extend(["\n\n", content]);
+        }
+        self.head
+    }
 }
 
 /// Names of directories and commands may hold anything. What would do something to a terminal is written out.
@@ -51,40 +78,38 @@ pub(super) fn short(command: &str) -> String {
 
 impl Answer for Executed {
     fn text(&self) -> String {
-        let mut text = body(&self.content, self.view);
-        omitted(&mut text, self.omitted.as_ref());
-        if let Some(screen) = &self.screen {
-            on_screen(&mut text, screen);
+        let mut page = Page::new(&self.state(), &self.content, self.view);
+        if let Some(why) = &self.stalled {
+            page.note(&stalled(why, &hint::press(&self.terminal_id, "C-c")));
         }
-        note(&mut text, &self.state());
         if let Some(found) = &self.matched {
-            note(&mut text, &format!("line {} matches: {}", found.line, found.text));
+            page.note(&format!("line {} matches: {}", found.line, found.text));
         }
         if let Some(awaiting) = &self.awaiting {
             let prompt =
                 if awaiting.prompt.is_empty() { String::new() } else { format!(" at {:?}", awaiting.prompt) };
-            note(&mut text, &format!("waits for input ({}){prompt}: {}", awaiting.kind, awaiting.hint));
+            page.note(&format!("waits for input ({}){prompt}: {}", awaiting.kind, awaiting.hint));
         }
-        for job in &self.background {
-            note(&mut text, &in_background(job));
-        }
-        self.notice.iter().for_each(|line| note(&mut text, line));
-        text
+        omitted(&mut page, self.omitted.as_ref());
+        on_screen(&mut page, self.screen.as_ref());
+        page.notes(&self.notice);
+        page.finish(&self.content)
+    }
+
+    fn add(&mut self, notice: Vec<String>) {
+        self.notice.extend(notice);
     }
 }
 
 impl Executed {
     fn state(&self) -> String {
         let took = seconds(self.duration_ms);
-        let mut state = match (self.status, self.returned_because) {
-            (_, Because::ShellExited) => match self.exit_code {
-                Some(code) => format!("the shell exited with code {code} · {took}"),
-                None => format!("the shell was ended · {took}"),
-            },
-            (Status::Running, because) => {
-                format!("{} after {took}: {}", self.still(because), short(&self.command))
+        let mut state = match (&self.shell_end, self.status) {
+            (Some(how), _) => format!("the shell {how} · {took}"),
+            (None, Status::Running) => {
+                format!("{} after {took}: {}", still(self.returned_because), short(&self.command))
             }
-            (_, _) => match self.exit_code {
+            (None, _) => match self.exit_code {
                 Some(code) => format!("exit code {code} · {took}"),
                 None => "nothing is running".to_owned(),
             },
@@ -94,67 +119,58 @@ impl Executed {
         if self.omitted.is_some() || self.total_lines > self.content.lines().count() as u64 {
             let _ = write!(state, " · {}, {} bytes in all", lines(self.total_lines), self.total_bytes);
         }
-        if self.status == Status::Running && self.awaiting.is_none() {
-            let name = &self.terminal_id;
-            let _ = write!(
-                state,
-                " · call terminal_execute {{\"command\":\"\",\"terminal_id\":{name:?}}} to wait for more, with \"C-c\" to interrupt"
-            );
+        if self.status == Status::Running && self.awaiting.is_none() && self.stalled.is_none() {
+            let (wait, end) = (hint::wait(&self.terminal_id), hint::press(&self.terminal_id, "C-c"));
+            let _ = write!(state, " · to wait for more: {wait}; to interrupt: {end}");
         }
         state
     }
+}
 
-    fn still(&self, because: Because) -> &'static str {
-        match because {
-            Because::HeldByHuman => "a human has taken the terminal; still running",
-            Because::AwaitingInput => "running, and waits for input",
-            Because::Pattern => "the pattern was found; still running",
-            Because::Silence => "nothing was printed for so long; still running",
-            Because::ScreenStable => "the screen has not changed for so long; still running",
-            Because::Exited | Because::Timeout | Because::ShellExited => "still running",
-        }
+fn still(because: Because) -> &'static str {
+    match because {
+        Because::HeldByHuman => "a human has taken the terminal; still running",
+        Because::AwaitingInput => "running, and waits for input",
+        Because::Pattern => "the pattern was found; still running",
+        Because::Silence => "nothing was printed for so long; still running",
+        Because::ScreenStable => "the screen has not changed for so long; still running",
+        Because::Stalled => "stalled",
+        Because::Exited | Because::Timeout | Because::ShellExited => "still running",
     }
 }
 
-fn in_background(job: &Job) -> String {
+fn stalled(why: &str, interrupt: &str) -> String {
+    format!("stalled: {why}; the command waits for room and nothing is lost; to interrupt: {interrupt}")
+}
+
+pub(super) fn in_background(job: &Job) -> String {
     format!("background job, {}: {} (pid {})", job.state, short(&job.command), job.pid)
 }
 
-/// The call that shows what is left out, where that is said; else below.
-fn omitted(text: &mut String, omitted: Option<&Omitted>) {
+/// The call that shows what is left out.
+fn omitted(page: &mut Page, omitted: Option<&Omitted>) {
     let Some(left) = omitted else { return };
-    let said = format!("… lines {}–{} omitted ({} bytes)", left.from_line, left.to_line, left.bytes);
-    let (gap, with_call) = (format!("[{said}]"), format!("{said}: {}", left.read));
-    match text.find(&gap) {
-        Some(at) => text.replace_range(at + 1..at + gap.len() - 1, &with_call),
-        None if left.from_line == left.to_line => {
-            note(text, &format!("… more of line {}: {}", left.from_line, left.read))
-        }
-        None => note(text, &with_call),
-    }
+    let what = match (left.from_line, left.to_line) {
+        (from, to) if from == to => format!("more of line {from}"),
+        (from, to) => format!("lines {from}–{to} are not shown ({} bytes)", left.bytes),
+    };
+    page.note(&format!("{what}: {}", left.read));
 }
 
-fn on_screen(text: &mut String, screen: &Screen) {
+fn on_screen(page: &mut Page, screen: Option<&Screen>) {
+    let Some(screen) = screen else { return };
     let (cursor, rows, cols) = (screen.cursor, screen.rows, screen.cols);
-    note(
-        text,
-        &format!(
-            "screen of {rows} rows × {cols} columns, cursor in row {}, column {}",
-            cursor.row, cursor.col
-        ),
-    );
+    page.note(&format!(
+        "screen of {rows} rows × {cols} columns, cursor in row {}, column {}",
+        cursor.row, cursor.col
+    ));
     for mark in &screen.highlights {
-        note(text, &format!("highlighted in row {}: {}", mark.row, mark.text));
+        page.note(&format!("highlighted in row {}: {}", mark.row, mark.text));
     }
 }
 
 impl Answer for Read {
     fn text(&self) -> String {
-        let mut text = body(&self.content, self.view);
-        omitted(&mut text, self.omitted.as_ref());
-        if let Some(screen) = &self.screen {
-            on_screen(&mut text, screen);
-        }
         let state = match (self.status, self.exit_code) {
             (Status::Running, _) => "still running".to_owned(),
             (_, Some(code)) => format!("exit code {code}"),
@@ -171,60 +187,85 @@ impl Answer for Read {
             0 => "printed outside of commands".to_owned(),
             id => format!("command {id}: {} · {state}", short(&self.command)),
         };
-        note(&mut text, &format!("{line} · {of}"));
-        self.notice.iter().for_each(|line| note(&mut text, line));
-        text
+        let mut page = Page::new(&format!("{line} · {of}"), &self.content, self.view);
+        omitted(&mut page, self.omitted.as_ref());
+        on_screen(&mut page, self.screen.as_ref());
+        page.notes(&self.notice);
+        page.finish(&self.content)
+    }
+
+    fn add(&mut self, notice: Vec<String>) {
+        self.notice.extend(notice);
     }
 }
 
 impl Answer for Entry {
     fn text(&self) -> String {
         let mut text = format!("{}: ", self.terminal_id);
-        text.push_str(&match self.status {
-            Life::Idle => match self.exit_code {
-                Some(code) => format!("idle, last exit code {code}"),
-                None => "idle".to_owned(),
-            },
-            Life::Running => {
+        text.push_str(&match (&self.shell_end, self.status) {
+            (Some(how), _) => format!("the shell {how}; the next command opens a fresh one"),
+            (None, Life::Running) => {
                 let command = self.command.as_deref().map(short).unwrap_or_default();
                 format!("running {command} for {}", seconds(self.running_ms.unwrap_or_default()))
             }
-            Life::Exited => match self.exit_code {
-                Some(code) => {
-                    format!("the shell exited with code {code}; the next command opens a fresh one")
-                }
-                None => "the shell was ended; the next command opens a fresh one".to_owned(),
+            (None, Life::Idle | Life::Exited) => match self.exit_code {
+                Some(code) => format!("idle, last exit code {code}"),
+                None => "idle".to_owned(),
             },
         });
+        if self.held_by_human {
+            text.push_str(" · held by a human");
+        }
         let _ = write!(
             text,
             " · {} · {} · sandbox {} · {}",
             self.working_dir, self.shell, self.sandbox, self.size
         );
         let _ = write!(text, " · wharf id {}", self.id);
-        let mut text = plain(&text);
+        let mut notes = Vec::new();
+        if let Some(why) = &self.stalled {
+            notes.push(stalled(why, &hint::press(&self.terminal_id, "C-c")));
+        }
         if let Some(awaiting) = &self.awaiting {
-            note(&mut text, &format!("waits for input ({}): {}", awaiting.kind, awaiting.hint));
+            notes.push(format!("waits for input ({}): {}", awaiting.kind, awaiting.hint));
         }
-        for job in &self.background {
-            note(&mut text, &in_background(job));
-        }
-        self.notice.iter().for_each(|line| note(&mut text, line));
-        text
+        notes.extend(self.background.iter().map(in_background));
+        with_notes(plain(&text), notes.iter().chain(&self.notice))
     }
+
+    fn add(&mut self, notice: Vec<String>) {
+        self.notice.extend(notice);
+    }
+}
+
+/// Lines in brackets below, for answers that are short.
+fn with_notes<'a>(mut text: String, notes: impl IntoIterator<Item = &'a String>) -> String {
+    for note in notes {
+        let _ = write!(text, "\n[{}]", plain(note));
+    }
+    text
 }
 
 impl Answer for Listed {
     fn text(&self) -> String {
-        if self.terminals.is_empty() {
-            return "There is no terminal yet. terminal_execute opens one by itself.".to_owned();
-        }
-        self.terminals.iter().map(Answer::text).collect::<Vec<_>>().join("\n")
+        let all = match self.terminals.as_slice() {
+            [] => "There is no terminal yet. terminal_execute opens one by itself.".to_owned(),
+            all => all.iter().map(Answer::text).collect::<Vec<_>>().join("\n"),
+        };
+        with_notes(all, &self.notice)
+    }
+
+    fn add(&mut self, notice: Vec<String>) {
+        self.notice.extend(notice);
     }
 }
 
 impl Answer for Closed {
     fn text(&self) -> String {
-        self.content.clone()
+        with_notes(self.content.clone(), &self.notice)
+    }
+
+    fn add(&mut self, notice: Vec<String>) {
+        self.notice.extend(notice);
     }
 }

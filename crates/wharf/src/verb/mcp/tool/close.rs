@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(in crate::verb::mcp) struct Args {
     terminal_id: String,
 }
@@ -31,5 +30,5 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Closed,
         n => format!("{n} processes were ended"),
     };
     let content = format!("Terminal {name:?} is closed; {processes}.");
-    Ok(Closed { content, terminal_id: name.to_owned(), ended_processes: ended })
+    Ok(Closed { content, terminal_id: name.to_owned(), ended_processes: ended, notice: Vec::new() })
 }

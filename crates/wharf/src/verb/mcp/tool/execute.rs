@@ -2,7 +2,9 @@
 
 use super::{half_a_minute, sixteen_kilobytes, usual};
 use crate::verb::mcp::answer::{Because, Executed, Status, View};
-use crate::verb::mcp::call::{Call, budget, check_name};
+use crate::verb::mcp::call::{Call, check_name};
+use crate::verb::mcp::fit;
+use crate::verb::mcp::hint;
 use crate::verb::mcp::outcome::{self, Outcome};
 use crate::verb::mcp::permit::{Given, Manner, Wanted};
 use crate::verb::mcp::program;
@@ -12,6 +14,7 @@ use crate::verb::mcp::typing::{self, Typing};
 use crate::verb::mcp::words::short;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wharf_core::Size;
@@ -19,23 +22,27 @@ use wharf_core::key::Key;
 use wharf_core::shell::{Command, Enter, Hold, RunError, Shell, State, Until};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(in crate::verb::mcp) struct Args {
     /// Shell command, input, key name, or empty to wait
     command: String,
     /// Type it into the running program
     #[serde(default)]
     is_input: bool,
-    /// Seconds to wait, 0 to 60
+    /// Seconds to wait, 0 to 60 (default 30)
     #[serde(default = "half_a_minute")]
     timeout: f64,
+    /// Default "default"
     #[serde(default = "usual")]
     terminal_id: String,
     /// With is_input: no Enter after it
     #[serde(default)]
     no_enter: bool,
-    /// Of output, 1024 to 100000
+    /// With is_input: type the name of a key as a word
+    #[serde(default)]
+    literal: bool,
+    /// Of output, from 1024 (default 16384)
     #[serde(default = "sixteen_kilobytes")]
+    #[schemars(range(min = 1024, max = fit::MOST))]
     max_bytes: u64,
 }
 
@@ -49,9 +56,9 @@ enum Intent {
 
 pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Executed, Stop> {
     check_name(&args.terminal_id)?;
-    let budget = budget(args.max_bytes)?;
-    let (patience, capped) = call.patience(args.timeout)?;
-    let mut notice: Vec<String> = capped.into_iter().collect();
+    let (budget, cut) = call.budget(args.max_bytes);
+    let (patience, capped) = call.patience(args.timeout);
+    let mut notice: Vec<String> = capped.into_iter().chain(cut).collect();
     let name = args.terminal_id.as_str();
     let here = call.desk.look(&call.seat, name).await?;
     if let Some((before, shell)) = here.as_ref().and_then(|here| here.before.as_ref().zip(Some(&here.shell)))
@@ -80,6 +87,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
             let shell = typable(call, name, here, &what)?;
             typing::permit(call, &shell, Typing::Key(&key, &args.command)).await?;
             shell.press(&key, &call.client.author()).await.map_err(|error| not_done(name, error))?;
+            notice.extend(word_note(&args, &key));
             shell
         }
         Intent::Type(enter) => {
@@ -109,8 +117,7 @@ fn intent(args: &Args, running: Option<&Command>) -> Result<Intent, Refusal> {
     if args.is_input {
         let enter = if args.no_enter { Enter::Leave } else { Enter::Press };
         return Ok(match key {
-            // Nobody types this as text, and it is what other tools' users write.
-            Ok(key) if text.starts_with("C-") => Intent::Press(key, format!("the key {text}")),
+            Ok(key) if !args.literal => Intent::Press(key, format!("the key {text}")),
             _ if text.is_empty() && args.no_enter => Intent::Wait,
             _ => Intent::Type(enter),
         });
@@ -125,10 +132,17 @@ fn intent(args: &Args, running: Option<&Command>) -> Result<Intent, Refusal> {
         (None, _) => Ok(Intent::Run),
         (Some(_), Err(wrong)) if wrong.meant.is_some() => Err(Refusal::new(
             "wrong_key",
-            format!("Not sent: {wrong}. To type it as text, say is_input true."),
+            format!("Not sent: {wrong}. To type it as text: {}", hint::answer(name, text)),
         )),
         (Some(command), Err(_)) => Err(Refusal::busy(name, command)),
     }
+}
+
+/// Said where the name of a key could have been meant as an answer to a program.
+fn word_note(args: &Args, key: &Key) -> Option<String> {
+    let (name, text) = (&args.terminal_id, &args.command);
+    (args.is_input && key.is_bare())
+        .then(|| format!("the key {text} was pressed; to type the word instead: {}", hint::word(name, text)))
 }
 
 /// A shell in which something could read what is typed.
@@ -232,14 +246,8 @@ fn fresh_note(call: &Call, before: Arc<Before>, cwd: &Path) -> String {
 }
 
 fn missed_note(name: &str, command: &Command) -> String {
-    let code = command
-        .exit_code
-        .map_or_else(|| "without an exit code".to_owned(), |code| format!("with exit code {code}"));
-    format!(
-        "the command before, `{}`, has ended {code}; its output: terminal_read {{\"terminal_id\":{name:?},\"command_id\":{}}}",
-        short(&command.text),
-        command.id
-    )
+    let (text, how) = (short(&command.text), outcome::ended(command));
+    format!("the command before, `{text}`, {how}; its output: {}", hint::read(name, command.id, json!({})))
 }
 
 fn not_done(name: &str, error: RunError) -> Refusal {
@@ -256,8 +264,9 @@ fn not_done(name: &str, error: RunError) -> Refusal {
             "starting",
             format!(
                 "Not run: the shell of terminal {name:?} is not at its prompt; its start-up files, or what it runs before each \
-                 prompt, take long or ask something. terminal_read {{\"terminal_id\":{name:?},\"view\":\"screen\"}} shows it; answer with is_input, or use \
-                 another terminal_id."
+                 prompt, take long or ask something. {} shows it; answer with {}, or use another terminal_id.",
+                hint::screen(name),
+                hint::answer(name, "…"),
             ),
         ),
         RunError::Exited(_) => Refusal::new(
@@ -290,6 +299,8 @@ fn nothing_yet(call: &Call, name: &str) -> Executed {
         omitted: None,
         screen: None,
         background: Vec::new(),
+        shell_end: None,
+        stalled: None,
         notice: vec!["nothing is running: there is no terminal of that name yet".to_owned()],
     }
 }

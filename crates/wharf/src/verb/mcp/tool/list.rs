@@ -1,18 +1,17 @@
 //! `terminal_list`: what there is, and how it stands.
 
+use crate::stall;
 use crate::verb::mcp::answer::{Entry, Life, Listed};
 use crate::verb::mcp::call::Call;
-use crate::verb::mcp::outcome::{code, jobs, lasted};
+use crate::verb::mcp::outcome::{self, code, jobs, lasted};
 use crate::verb::mcp::program;
 use crate::verb::mcp::refusal::Stop;
-use crate::verb::mcp::teach;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
-use wharf_core::shell::{Because, Shell, State, Until};
+use wharf_core::shell::{Because, Hold, Shell, State, Until};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(in crate::verb::mcp) struct Args {}
 
 /// How long is looked whether what runs waits for input.
@@ -31,7 +30,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, _: Args) -> Result<Listed, St
     for look in looks {
         terminals.extend(look.await.ok());
     }
-    Ok(Listed { terminals })
+    Ok(Listed { terminals, notice: Vec::new() })
 }
 
 /// One terminal as it stands.
@@ -40,10 +39,10 @@ pub(super) async fn entry(name: &str, shell: &Shell) -> Entry {
     let (meta, command) = (shell.terminal().meta(), status.last.as_ref());
     let running = matches!(status.state, State::Running);
     let awaiting = if running { awaiting(name, shell).await } else { None };
-    let (life, exit_code) = match &status.state {
-        State::Running | State::Starting => (Life::Running, None),
-        State::Idle => (Life::Idle, command.and_then(|command| command.exit_code)),
-        State::Exited(ended) => (Life::Exited, code(ended)),
+    let (life, exit_code, shell_end) = match &status.state {
+        State::Running | State::Starting => (Life::Running, None, None),
+        State::Idle => (Life::Idle, command.and_then(|command| command.exit_code), None),
+        State::Exited(ended) => (Life::Exited, code(ended), Some(outcome::how(ended))),
     };
     let size = shell.picture().size;
     Entry {
@@ -52,6 +51,9 @@ pub(super) async fn entry(name: &str, shell: &Shell) -> Entry {
         command: command.map(|command| command.text.clone()),
         running_ms: command.filter(|_| running).map(lasted),
         exit_code,
+        shell_end,
+        held_by_human: Hold::is_taken(shell.terminal()).unwrap_or(false),
+        stalled: stall::of(shell.terminal()),
         working_dir: status.cwd.to_string_lossy().into_owned(),
         shell: program::word(shell.meta().kind).to_owned(),
         sandbox: meta.sandbox.clone(),
@@ -65,7 +67,7 @@ pub(super) async fn entry(name: &str, shell: &Shell) -> Entry {
 
 async fn awaiting(name: &str, shell: &Shell) -> Option<crate::verb::mcp::answer::Awaiting> {
     match shell.wait(Until::End, std::time::Instant::now() + LOOK).await {
-        Because::Awaiting(waits) => Some(teach::awaiting(name, &waits)),
+        Because::Awaiting(waits) => Some(outcome::awaiting(name, shell, &waits)),
         _ => None,
     }
 }

@@ -7,10 +7,10 @@ pub(super) mod open;
 pub(super) mod read;
 pub(super) mod wait;
 
-use super::answer;
+use super::answer::{self, Form};
 use super::schema;
 use super::teach;
-use rmcp::model::{Tool, ToolAnnotations};
+use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -25,6 +25,28 @@ pub(super) enum Known {
     Close,
 }
 
+/// What is offered to a client.
+#[derive(Debug)]
+pub(super) struct Tools {
+    /// As it is listed: always the same, in the same order.
+    pub(super) listed: Vec<Tool>,
+    /// What each takes, with its ranges.
+    inputs: Vec<Arc<Map<String, Value>>>,
+}
+
+impl Tools {
+    pub(super) fn new(form: Form) -> Self {
+        let inputs = Known::ALL.map(Known::input).to_vec();
+        let described = Known::ALL.into_iter().zip(&inputs);
+        Self { listed: described.map(|(known, input)| known.describe(input, form)).collect(), inputs }
+    }
+
+    /// What that tool takes.
+    pub(super) fn input(&self, known: Known) -> &Map<String, Value> {
+        &self.inputs[known as usize]
+    }
+}
+
 impl Known {
     /// In the order in which they are listed.
     const ALL: [Self; 6] = [Self::Execute, Self::Read, Self::Wait, Self::List, Self::Open, Self::Close];
@@ -33,7 +55,7 @@ impl Known {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Execute => "terminal_execute",
             Self::Read => "terminal_read",
@@ -44,30 +66,47 @@ impl Known {
         }
     }
 
-    fn describe(self) -> Tool {
-        let described =
-            |text, input, output| Tool::new(self.name(), text, input).with_raw_output_schema(output);
-        let tool = match self {
-            Self::Execute => described(teach::EXECUTE, schema::input::<execute::Args>(), executed()),
-            Self::Read => {
-                described(teach::READ, schema::input::<read::Args>(), schema::output::<answer::Read>(&ALWAYS))
-            }
-            Self::Wait => described(teach::WAIT, schema::input::<wait::Args>(), executed()),
-            Self::List => {
-                described(teach::LIST, schema::input::<list::Args>(), schema::output::<answer::Listed>(&[]))
-            }
-            Self::Open => described(
-                teach::OPEN,
-                schema::input::<open::Args>(),
-                schema::output::<answer::Entry>(&["terminal_id"]),
-            ),
-            Self::Close => described(
-                teach::CLOSE,
-                schema::input::<close::Args>(),
-                schema::output::<answer::Closed>(&["content", "terminal_id"]),
-            ),
+    /// What it takes, with its ranges.
+    pub(super) fn input(self) -> Arc<Map<String, Value>> {
+        match self {
+            Self::Execute => schema::input::<execute::Args>(),
+            Self::Read => schema::input::<read::Args>(),
+            Self::Wait => schema::input::<wait::Args>(),
+            Self::List => schema::input::<list::Args>(),
+            Self::Open => schema::input::<open::Args>(),
+            Self::Close => schema::input::<close::Args>(),
+        }
+    }
+
+    fn output(self) -> Arc<Map<String, Value>> {
+        match self {
+            Self::Execute | Self::Wait => schema::output::<answer::Executed>(&ALWAYS),
+            Self::Read => schema::output::<answer::Read>(&ALWAYS),
+            Self::List => schema::output::<answer::Listed>(&[]),
+            Self::Open => schema::output::<answer::Entry>(&["terminal_id"]),
+            Self::Close => schema::output::<answer::Closed>(&["content", "terminal_id"]),
+        }
+    }
+
+    fn describe(self, input: &Map<String, Value>, form: Form) -> Tool {
+        let text = match self {
+            Self::Execute => teach::EXECUTE,
+            Self::Read => teach::READ,
+            Self::Wait => teach::WAIT,
+            Self::List => teach::LIST,
+            Self::Open => teach::OPEN,
+            Self::Close => teach::CLOSE,
         };
-        tool.with_annotations(self.annotations())
+        let mut tool =
+            Tool::new(self.name(), text, schema::shown(input)).with_annotations(self.annotations());
+        // A client may hold every answer against a schema, so there is one only if there is data to hold against it.
+        if form == Form::Structured {
+            tool.output_schema = Some(self.output());
+        }
+        if matches!(self, Self::Execute | Self::Read | Self::Wait) {
+            tool.meta = Some(MetaObject(Map::from_iter([(ALWAYS_LOAD.to_owned(), true.into())])));
+        }
+        tool
     }
 
     fn annotations(self) -> ToolAnnotations {
@@ -96,14 +135,8 @@ impl Known {
 /// What is in answers and refusals both.
 const ALWAYS: [&str; 3] = ["content", "terminal_id", "status"];
 
-fn executed() -> Arc<Map<String, Value>> {
-    schema::output::<answer::Executed>(&ALWAYS)
-}
-
-/// All of them, always the same and in the same order.
-pub(super) fn all() -> Vec<Tool> {
-    Known::ALL.into_iter().map(Known::describe).collect()
-}
+/// Claude Code shows its model the tools of a server only when it looks for them, unless a tool says this.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// The terminal that is meant if none is named.
 fn usual() -> String {
@@ -114,7 +147,7 @@ fn half_a_minute() -> f64 {
     30.0
 }
 
-fn sixteen_kilobytes() -> u64 {
+pub(super) fn sixteen_kilobytes() -> u64 {
     16 * 1024
 }
 
@@ -122,6 +155,10 @@ fn sixteen_kilobytes() -> u64 {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    fn all() -> Vec<Tool> {
+        Tools::new(Form::Structured).listed
+    }
 
     /// Every object in it.
     fn walk(value: &Value, see: &mut dyn FnMut(&Map<String, Value>)) {
@@ -136,9 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn all_tools_together_cost_less_than_eight_kilobytes() {
-        let listed = serde_json::to_string(&json!({"tools": all()})).unwrap();
-        assert!(listed.len() < 8 * 1024, "{} bytes: {listed}", listed.len());
+    fn all_tools_together_cost_a_model_less_than_six_kilobytes() {
+        for (form, most) in [(Form::Text, 6 * 1024), (Form::Structured, 9 * 1024)] {
+            let listed = serde_json::to_string(&json!({"tools": Tools::new(form).listed})).unwrap();
+            assert!(listed.len() < most, "{} bytes: {listed}", listed.len());
+        }
         assert!(teach::INSTRUCTIONS.len() < 2048, "{}", teach::INSTRUCTIONS.len());
         for tool in all() {
             let text = tool.description.unwrap();
@@ -158,6 +197,28 @@ mod tests {
                 assert!(!map.values().any(Value::is_null), "{map:?}");
                 assert!(map.get("additionalProperties").is_none_or(Value::is_object), "{map:?}");
             });
+        }
+    }
+
+    #[test]
+    fn a_schema_of_answers_is_there_only_with_data() {
+        assert!(Tools::new(Form::Text).listed.iter().all(|tool| tool.output_schema.is_none()));
+        assert!(all().iter().all(|tool| tool.output_schema.is_some()));
+    }
+
+    #[test]
+    fn defaults_are_in_the_descriptions_because_some_clients_drop_them_from_schemas() {
+        for known in Known::ALL {
+            let input = known.input();
+            let Some(Value::Object(all)) = input.get("properties") else { panic!("{known:?}") };
+            for (name, one) in all.iter().filter(|(_, one)| one.get("default").is_some()) {
+                let said = one["description"].as_str().unwrap_or_default();
+                let value = match &one["default"] {
+                    Value::Number(number) => number.as_f64().unwrap().to_string(),
+                    value => value.as_str().unwrap().to_owned(),
+                };
+                assert!(said.contains(&value), "{} {name}: {value} is not in {said:?}", known.name());
+            }
         }
     }
 

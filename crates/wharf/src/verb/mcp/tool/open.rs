@@ -3,6 +3,7 @@
 use super::list::entry;
 use crate::verb::mcp::answer::Entry;
 use crate::verb::mcp::call::{Call, check_name};
+use crate::verb::mcp::hint;
 use crate::verb::mcp::outcome;
 use crate::verb::mcp::permit::Wanted;
 use crate::verb::mcp::refusal::{Refusal, Stop};
@@ -13,7 +14,6 @@ use wharf_core::Size;
 use wharf_core::shell::State;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(in crate::verb::mcp) struct Args {
     /// Its name
     terminal_id: String,
@@ -25,9 +25,13 @@ pub(in crate::verb::mcp) struct Args {
     /// bash, zsh or sh
     #[serde(default)]
     shell: String,
+    /// Default 40
     #[serde(default = "forty")]
+    #[schemars(range(min = 2, max = 500))]
     rows: u16,
+    /// Default 120
     #[serde(default = "hundred_and_twenty")]
+    #[schemars(range(min = 10, max = 1000))]
     cols: u16,
 }
 
@@ -46,9 +50,6 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Entry, 
     if let Some(here) = call.desk.look(&call.seat, name).await? {
         let State::Exited(ended) = here.shell.status().state else { return Err(there_already(name).into()) };
         notice.push(format!("it replaces the shell of that name, which {}", outcome::how(&ended)));
-    }
-    if !(2..=500).contains(&args.rows) || !(10..=1000).contains(&args.cols) {
-        return Err(Refusal::new("invalid", "rows must be from 2 to 500, cols from 10 to 1000.").into());
     }
     let (kind, program) = call.programs.named(&args.shell)?;
     let wanted = Wanted {
@@ -72,8 +73,8 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Entry, 
 
 fn there_already(name: &str) -> Refusal {
     let text = format!(
-        "Terminal {name:?} is open already. Use it with terminal_execute, close it with terminal_close \
-         {{\"terminal_id\":{name:?}}}, or choose another terminal_id."
+        "Terminal {name:?} is open already. Use it with terminal_execute, close it with {}, or choose another terminal_id.",
+        hint::close(name)
     );
     Refusal::new("exists", text)
 }

@@ -2,7 +2,8 @@
 
 use super::{half_a_minute, sixteen_kilobytes, usual};
 use crate::verb::mcp::answer::Executed;
-use crate::verb::mcp::call::{Call, budget, check_name};
+use crate::verb::mcp::call::{Call, check_name};
+use crate::verb::mcp::fit;
 use crate::verb::mcp::outcome::Outcome;
 use crate::verb::mcp::refusal::{Refusal, Stop};
 use regex::Regex;
@@ -13,21 +14,25 @@ use std::time::Duration;
 use wharf_core::shell::{Because, Shell, State, Until};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(in crate::verb::mcp) struct Args {
+    /// Default "default"
     #[serde(default = "usual")]
     terminal_id: String,
+    /// Default exit
     #[serde(default)]
     until: What,
     /// Regular expression for one line of new output
     #[serde(default)]
     pattern: String,
+    /// Default 2000
     #[serde(default = "two_seconds")]
     silence_ms: u64,
-    /// Seconds to wait, 0 to 60; up to 3600 as a task, for clients that take tasks
+    /// Seconds to wait, 0 to 60 (default 30); up to 3600 as a task, for clients that take tasks
     #[serde(default = "half_a_minute")]
     timeout: f64,
+    /// Of output, from 1024 (default 16384)
     #[serde(default = "sixteen_kilobytes")]
+    #[schemars(range(min = 1024, max = fit::MOST))]
     max_bytes: u64,
 }
 
@@ -47,8 +52,8 @@ fn two_seconds() -> u64 {
 
 pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Executed, Stop> {
     check_name(&args.terminal_id)?;
-    let budget = budget(args.max_bytes)?;
-    let (patience, capped) = call.patience(args.timeout)?;
+    let (budget, cut) = call.budget(args.max_bytes);
+    let (patience, capped) = call.patience(args.timeout);
     let name = args.terminal_id.as_str();
     let quiet = Duration::from_millis(args.silence_ms);
     let (until, pattern) = match args.until {
@@ -64,7 +69,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
         return Err(Refusal::unknown(name, &call.desk.names(&call.seat)?).into());
     };
     let shell = here.shell;
-    let mut notice: Vec<String> = capped.into_iter().collect();
+    let mut notice: Vec<String> = capped.into_iter().chain(cut).collect();
     let Some(patience) = call.given_back(&shell, patience).await else {
         return Ok(Outcome { name, shell: &shell, because: Because::Held, budget, notice }
             .tell(call)

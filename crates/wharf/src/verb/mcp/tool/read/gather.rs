@@ -78,8 +78,9 @@ impl Whole {
 pub(super) struct First {
     of: Of,
     budget: Budget,
-    /// Each with its newline.
+    /// Each with its newline, and how many.
     text: String,
+    rows: usize,
     shown: Option<Shown>,
     left: Left,
     /// A first line that is longer than everything that may be shown.
@@ -88,12 +89,14 @@ pub(super) struct First {
 
 impl First {
     pub(super) fn new(of: Of, budget: Budget) -> Self {
-        Self { of, budget, text: String::new(), shown: None, left: Left::default(), long: None }
+        Self { of, budget, text: String::new(), rows: 0, shown: None, left: Left::default(), long: None }
     }
 
     fn take(&mut self, number: u64, line: &str) {
-        if self.left.is_empty() && self.text.len() + line.len() < self.budget.bytes {
+        let has_room = self.text.len() + line.len() < self.budget.bytes && self.rows < self.budget.lines;
+        if self.left.is_empty() && has_room {
             self.text.extend([line, "\n"]);
+            self.rows += 1;
             return stretch(&mut self.shown, number);
         }
         if self.shown.is_none() && self.long.is_none() {
@@ -132,7 +135,7 @@ impl Last {
             self.left.add(number, length);
         }
         self.bytes += line.len() + 1;
-        while self.bytes > self.budget.bytes
+        while (self.bytes > self.budget.bytes || self.kept.len() >= self.budget.lines)
             && let Some((number, line)) = self.kept.pop_front()
         {
             self.bytes -= line.len() + 1;
@@ -206,7 +209,7 @@ mod tests {
     /// Shown and left out are all, at one end or the other.
     #[test]
     fn a_page_and_what_is_left_out_are_all_lines() {
-        let budget = Budget { bytes: 1024 };
+        let budget = Budget { bytes: 1024, ..Budget::default() };
         for length in [0, 1, 60, 500, 1022, 1023] {
             let lines: Vec<String> = (0..40).map(|n| format!("{n:0>length$}")).collect();
             let bytes = |lines: &[String]| lines.iter().map(|line| line.len() as u64 + 1).sum();
@@ -231,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_line_longer_than_everything_is_begun() {
-        let budget = Budget { bytes: 1024 };
+        let budget = Budget { bytes: 1024, ..Budget::default() };
         let lines = ["é".repeat(1000), "short".to_owned(), "ü".repeat(1000)];
         let first = fed(Gather::First(First::new(of(), budget)), &lines);
         let last = fed(Gather::Last(Last::new(of(), budget)), &lines);

@@ -14,7 +14,8 @@ use self::search::Search;
 use super::wait::pattern;
 use super::{sixteen_kilobytes, usual};
 use crate::verb::mcp::answer::{self, Read, Status, View};
-use crate::verb::mcp::call::{Call, budget, check_name};
+use crate::verb::mcp::call::{Call, check_name};
+use crate::verb::mcp::fit;
 use crate::verb::mcp::past::Known;
 use crate::verb::mcp::picture;
 use crate::verb::mcp::refusal::{Refusal, Stop};
@@ -26,25 +27,26 @@ use wharf_core::shape::Budget;
 use wharf_core::shell::{Command, Line, Passed, Shell};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(in crate::verb::mcp) struct Args {
+    /// Default "default"
     #[serde(default = "usual")]
     terminal_id: String,
     /// The latest if left out
     #[serde(default)]
     #[schemars(with = "u64")]
     command_id: Option<u64>,
+    /// Default auto: lines, or the screen while a full-screen program has it
     #[serde(default)]
     view: Wanted,
     #[serde(default)]
-    #[schemars(with = "u64")]
+    #[schemars(with = "u64", range(min = 1))]
     from_line: Option<u64>,
     #[serde(default)]
-    #[schemars(with = "u64")]
+    #[schemars(with = "u64", range(min = 1))]
     to_line: Option<u64>,
     /// The last n lines
     #[serde(default)]
-    #[schemars(with = "u64")]
+    #[schemars(with = "u64", range(min = 1))]
     last: Option<u64>,
     /// Regular expression: only lines that match
     #[serde(default)]
@@ -54,9 +56,11 @@ pub(in crate::verb::mcp) struct Args {
     context: u64,
     /// Of one long line, begin here
     #[serde(default)]
-    #[schemars(with = "u64")]
+    #[schemars(with = "u64", range(min = 1))]
     column: Option<u64>,
+    /// From 1024 (default 16384)
     #[serde(default = "sixteen_kilobytes")]
+    #[schemars(range(min = 1024, max = fit::MOST))]
     max_bytes: u64,
 }
 
@@ -71,7 +75,7 @@ enum Wanted {
 
 pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Read, Stop> {
     check_name(&args.terminal_id)?;
-    let budget = budget(args.max_bytes)?;
+    let (budget, cut) = call.budget(args.max_bytes);
     let name = args.terminal_id.as_str();
     let Some(here) = call.desk.look(&call.seat, name).await? else {
         return Err(Refusal::unknown(name, &call.desk.names(&call.seat)?).into());
@@ -90,6 +94,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Read, S
     let Passed { state: (gather, total_lines), dropped } =
         pass(&shell, id, within, gather).await.map_err(unread)?;
     let mut part = gather.finish()?;
+    part.notice.extend(cut);
     if dropped > 0 {
         part.notice.push(format!("{dropped} bytes of the output are not kept any more"));
     }
@@ -178,7 +183,7 @@ fn on_screen(name: &str, shell: &Shell, command: Option<Command>) -> Read {
 
 /// The lines that were asked for, by their numbers.
 fn range(args: &Args) -> Result<(u64, u64), Refusal> {
-    let invalid = |text: &str| Err(Refusal::new("invalid", text.to_owned()));
+    let invalid = |text: &str| Err(Refusal::new("invalid", text));
     if args.last.is_some() && args.from_line.or(args.to_line).is_some() {
         return invalid("Say either last, or from_line and to_line.");
     }

@@ -5,7 +5,9 @@
 
 use super::answer::Shown;
 use super::part::{Left, Of, Part};
+use crate::verb::mcp::hint;
 use regex::Regex;
+use serde_json::json;
 use std::collections::VecDeque;
 use wharf_core::shape::Budget;
 
@@ -19,8 +21,9 @@ pub(super) struct Search {
     pattern: Regex,
     /// Lines around each match.
     context: u64,
-    /// Rows, each with its newline.
+    /// Rows, each with its newline, and how many.
     text: String,
+    rows: usize,
     shown: Option<Shown>,
     /// The newest lines that are not shown, as they would be, and their bytes.
     before: (VecDeque<(u64, String)>, usize),
@@ -44,6 +47,7 @@ impl Search {
             pattern,
             context,
             text,
+            rows: 0,
             shown: None,
             before,
             after: 0,
@@ -65,7 +69,7 @@ impl Search {
         } else if self.after > 0 && !self.is_full {
             self.after -= 1;
             let row = row(number, '-', line);
-            self.is_full = !self.fits(row.len());
+            self.is_full = !self.fits(row.len(), 1);
             self.is_cut = self.is_full;
             if !self.is_full {
                 self.show(number, &row);
@@ -81,7 +85,8 @@ impl Search {
         *bytes += row.len();
         rows.push_back((number, row));
         // More than can be shown need not be kept, whatever was asked for.
-        while rows.len() as u64 > self.context || *bytes > self.budget.bytes {
+        let most = usize::try_from(self.context).unwrap_or(usize::MAX).min(self.budget.lines);
+        while rows.len() > most || *bytes > self.budget.bytes {
             let Some((_, row)) = rows.pop_front() else { break };
             *bytes -= row.len();
         }
@@ -93,8 +98,9 @@ impl Search {
         let first = before.front().map_or(number, |(first, _)| *first);
         let is_apart = self.context > 0 && self.shown.is_some_and(|shown| shown.to_line + 1 < first);
         let rule = if is_apart { "--\n" } else { "" };
-        if self.fits(rule.len() + bytes + row.len()) {
+        if self.fits(rule.len() + bytes + row.len(), usize::from(is_apart) + before.len() + 1) {
             self.text.push_str(rule);
+            self.rows += usize::from(is_apart);
             before.iter().for_each(|(number, row)| self.show(*number, row));
         } else if self.matches == 1 {
             self.is_full = true;
@@ -114,12 +120,13 @@ impl Search {
     }
 
     /// The last newline will not be shown.
-    fn fits(&self, bytes: usize) -> bool {
-        self.text.len() + bytes <= self.budget.bytes + 1
+    fn fits(&self, bytes: usize, rows: usize) -> bool {
+        self.text.len() + bytes <= self.budget.bytes + 1 && self.rows + rows <= self.budget.lines
     }
 
     fn show(&mut self, number: u64, row: &str) {
         self.text.push_str(row);
+        self.rows += 1;
         self.shown.get_or_insert(Shown { from_line: number, to_line: number }).to_line = number;
     }
 
@@ -137,12 +144,12 @@ impl Search {
         let mut omitted = self.left.omitted(&self.of);
         if let Some(omitted) = &mut omitted {
             // The same search, from the first match that is not shown.
-            let call = serde_json::json!({
-                "terminal_id": self.of.name, "command_id": self.of.command, "search": self.pattern.as_str(),
-                "context": self.context, "from_line": omitted.from_line,
+            let rest = json!({
+                "search": self.pattern.as_str(), "context": self.context, "from_line": omitted.from_line,
             });
+            let call = hint::read(&self.of.name, self.of.command, rest);
             let more = self.matches - self.matches_shown;
-            omitted.read = format!("terminal_read {call} ({more} more matches)");
+            omitted.read = format!("{call} ({more} more matches)");
         }
         Part { text: self.text, shown: self.shown, matches: Some(self.matches), omitted, notice }
     }
@@ -162,7 +169,8 @@ mod tests {
 
     fn search(lines: &[String], pattern: &str, context: u64, bytes: usize) -> Part {
         let of = Of { name: "t".to_owned(), command: 1 };
-        let mut search = Search::new(of, Budget { bytes }, Regex::new(pattern).unwrap(), context);
+        let mut search =
+            Search::new(of, Budget { bytes, ..Budget::default() }, Regex::new(pattern).unwrap(), context);
         (1..).zip(lines).for_each(|(number, line)| search.take(number, line));
         search.finish()
     }
