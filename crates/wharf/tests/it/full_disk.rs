@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 use crate::harness::{GUARD, Wharf, finish, json, read_until, signal};
+use crate::mcp::client::Client;
 use crate::pty::Seat;
 use rustix::process::Signal;
 use std::path::Path;
@@ -204,4 +205,38 @@ fn a_pty_has_a_type_of_terminal_also_where_ours_has_none() {
     assert_eq!(wharf.ok(["run", "--pty", "--env", "TERM=vt100", "-c", "printenv TERM"]), "vt100\r\n");
     assert_eq!(wharf.call(["run", "--pty", "--clear-env", "--", "/usr/bin/printenv", "TERM"]).code, Some(1));
     assert_eq!(wharf.call(["run", "--", "printenv", "TERM"]).code, Some(1));
+}
+
+#[test]
+fn an_agent_is_told_that_its_command_waits_for_the_disk_and_can_interrupt_it() {
+    let Some(small) = Small::new() else { return };
+    let wharf = &small.wharf;
+    let mut client = Client::start(wharf, &["--sandbox", "open"]);
+    client.initialize();
+    let run = |client: &mut Client, command: &str| {
+        client.call("terminal_execute", serde_json::json!({"command": command, "timeout": 20}))
+    };
+    assert_eq!(run(&mut client, "echo ready").content(), "ready");
+    let stalled = run(&mut client, FLOOD);
+    assert_eq!(
+        (stalled.get("status"), stalled.get("returned_because")),
+        (&"running".into(), &"stalled".into())
+    );
+    assert_eq!(stalled.get("stalled"), FULL, "{stalled:?}");
+    assert!(stalled.text.contains("[stalled: the disk is full; "), "{}", stalled.text);
+    let listed = client.call("terminal_list", serde_json::json!({}));
+    assert_eq!(listed.get("terminals")[0]["stalled"], FULL, "{listed:?}");
+    // The key cannot be written down; its signal comes all the same, and ends what floods.
+    let interrupted = run(&mut client, "C-c");
+    assert!(!interrupted.is_error, "{}", interrupted.text);
+    small.disk.resize("8m");
+    let over = run(&mut client, "");
+    assert_eq!(
+        (over.get("status"), over.get("exit_code")),
+        (&"completed".into(), &130.into()),
+        "{}",
+        over.text
+    );
+    assert_eq!(run(&mut client, "echo on").content(), "on");
+    client.call("terminal_close", serde_json::json!({"terminal_id": "default"}));
 }

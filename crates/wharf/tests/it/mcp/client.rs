@@ -65,12 +65,17 @@ impl Answer {
 }
 
 impl Client {
-    /// In the scratch directory of the place, which is the project then. Nothing was said yet.
+    /// In the scratch directory of the place, which is the project then. Nothing was said yet. Answers come as data too.
     pub(crate) fn start(wharf: &Wharf, args: &[&str]) -> Self {
         Self::start_in(wharf, &wharf.scratch(), args)
     }
 
     pub(crate) fn start_in(wharf: &Wharf, project: &Path, args: &[&str]) -> Self {
+        Self::start_as_it_is(wharf, project, &[&["--structured"], args].concat())
+    }
+
+    /// As the settings of an agent's client say it.
+    pub(crate) fn start_as_it_is(wharf: &Wharf, project: &Path, args: &[&str]) -> Self {
         let mut command = wharf.command(["mcp"].into_iter().chain(args.iter().copied()));
         command.current_dir(project).env(leak::MARK, wharf.state());
         let mut child =

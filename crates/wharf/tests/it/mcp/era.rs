@@ -62,7 +62,8 @@ fn what_is_listed_is_small_and_the_same_in_both_eras() {
         listed["result"]["tools"].to_string()
     });
     assert_eq!(one, other);
-    assert!(one.len() < 8 * 1024, "{} bytes", one.len());
+    // With schemas of the answers, which models are not shown.
+    assert!(one.len() < 9 * 1024, "{} bytes", one.len());
 }
 
 #[test]
@@ -71,11 +72,14 @@ fn what_cannot_be_done_is_said_in_words_and_in_structure() {
     let mut client = Client::start(&wharf, &[]);
     client.initialize();
     let cases = [
-        ("terminal_execute", json!({"cmd": "ls"}), "unknown field `cmd`, expected"),
-        ("terminal_execute", json!({"command": 5}), "invalid type"),
+        (
+            "terminal_execute",
+            json!({"cmd": "ls"}),
+            "command is missing. ignored: cmd; terminal_execute has command",
+        ),
+        ("terminal_execute", json!({"command": {}}), "command must be text; it is {}."),
         ("terminal_execute", json!({"command": "ls", "terminal_id": "a\nb"}), "terminal_id must be"),
-        ("terminal_execute", json!({"command": "ls", "timeout": -1}), "timeout must be"),
-        ("terminal_execute", json!({"command": "ls", "max_bytes": 1}), "max_bytes must be"),
+        ("terminal_execute", json!({"command": "ls", "timeout": "soon"}), "timeout must be a number"),
         ("terminal_execute", json!({"command": "y", "is_input": true}), "nothing is running"),
         ("terminal_execute", json!({"command": "C-d"}), "nothing is running"),
         ("terminal_execute", json!({"command": "if true; then"}), "incomplete or not valid"),
@@ -129,16 +133,94 @@ fn the_text_alone_says_what_the_structure_says() {
     let mut client = Client::start(&wharf, &[]);
     client.initialize();
     let ran = client.run("seq 1 20000; false");
-    assert!(ran.text.contains("[exit code 1 ·"), "{}", ran.text);
+    assert!(ran.text.starts_with("[exit code 1 ·"), "{}", ran.text);
     let omitted = ran.get("omitted");
     let read = omitted["read"].as_str().unwrap();
-    assert!(ran.text.contains(read), "{read}");
+    assert!(ran.text.lines().nth(1).unwrap().ends_with(&format!("{read}]")), "{}", ran.text);
     assert_eq!(ran.get("total_lines"), 20000);
     // The call that is named shows exactly what was left out.
     let arguments = serde_json::from_str(read.strip_prefix("terminal_read ").unwrap()).unwrap();
     let rest = client.call("terminal_read", arguments);
     let first = omitted["from_line"].as_u64().unwrap();
     assert!(rest.content().starts_with(&format!("{first}\n{}\n", first + 1)), "{rest:?}");
-    assert_eq!(client.run("true").text.lines().next(), Some("(no output)"));
-    assert_eq!(client.run("true").content(), "");
+    let quiet = client.run("true");
+    assert!(
+        quiet.text.starts_with("[exit code 0 ·") && quiet.text.ends_with(" · no output]"),
+        "{}",
+        quiet.text
+    );
+    assert_eq!((quiet.text.lines().count(), quiet.content()), (1, ""));
+    assert!(client.run("printf '[a]\\n\\nb'").text.ends_with("]\n\n[a]\n\nb"));
+}
+
+#[test]
+fn a_model_gets_the_text_and_nothing_besides() {
+    let wharf = Wharf::new();
+    let mut client = Client::start_as_it_is(&wharf, &wharf.scratch(), &[]);
+    client.initialize();
+    let listed = client.request("tools/list", json!({}));
+    for tool in listed["result"]["tools"].as_array().unwrap() {
+        assert!(tool.get("outputSchema").is_none(), "{tool}");
+        let is_needed =
+            ["terminal_execute", "terminal_read", "terminal_wait"].iter().any(|name| tool["name"] == *name);
+        assert_eq!(tool["_meta"]["anthropic/alwaysLoad"] == true, is_needed, "{tool}");
+    }
+    for arguments in [json!({"command": "echo hi"}), json!({"command": "if"})] {
+        let answer =
+            client.request("tools/call", json!({"name": "terminal_execute", "arguments": arguments}));
+        assert!(answer["result"].get("structuredContent").is_none(), "{answer}");
+        assert_eq!(answer["result"]["content"].as_array().unwrap().len(), 1, "{answer}");
+    }
+    let answer = client.run("echo hi; false");
+    assert!(answer.text.starts_with("[exit code 1 ·") && answer.text.ends_with("]\n\nhi"), "{}", answer.text);
+}
+
+#[test]
+fn clients_that_show_errors_as_json_get_refusals_as_text() {
+    for (name, is_error) in
+        [("claude-code", true), ("gemini-cli-mcp-client", false), ("qwen-cli-mcp-client-wharf", false)]
+    {
+        let wharf = Wharf::new();
+        let mut client = Client::start_as_it_is(&wharf, &wharf.scratch(), &[]).named(name);
+        client.initialize();
+        let refused = client.run("if true; then");
+        assert_eq!(refused.is_error, is_error, "{name}");
+        assert!(refused.text.starts_with("Not run: "), "{}", refused.text);
+        assert_eq!(client.call("terminal_execute", json!({"command": []})).is_error, is_error, "{name}");
+    }
+}
+
+#[test]
+fn an_answer_stays_within_what_its_client_passes_on_whole() {
+    for (name, most) in [("codex-mcp-client", 12_000), ("qwen-cli-mcp-client-x", 28_000), ("other", 28_000)] {
+        let wharf = Wharf::new();
+        let mut client = Client::start_as_it_is(&wharf, &wharf.scratch(), &[]).named(name);
+        client.initialize();
+        for line in ["seq 1 20000", "yes 0123456789012345678901234567890123456789 | nl | head -n 9000"] {
+            let ran = client.call("terminal_execute", json!({"command": line, "max_bytes": 45_000}));
+            assert!(ran.text.len() < most && ran.text.len() > 8_000, "{name}: {}", ran.text.len());
+            assert!(ran.text.lines().count() < 1_550, "{name}: {}", ran.text.lines().count());
+            assert!(ran.text.starts_with("[exit code 0 ·"), "{}", ran.text);
+            assert!(ran.text[..1_500].contains("terminal_read {"), "{}", &ran.text[..1_500]);
+            assert!(ran.text[..1_500].contains("max_bytes was taken as"), "{}", &ran.text[..1_500]);
+        }
+        let read = json!({"from_line": 1, "max_bytes": 45_000});
+        assert!(client.call("terminal_read", read).text.len() < most, "{name}");
+    }
+}
+
+#[test]
+fn arguments_are_read_kindly_and_what_is_not_taken_is_said() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let arguments = json!({"command": "echo ok", "description": "says ok", "timeout": "30", "max_bytes": 1});
+    let ran = client.call("terminal_execute", arguments);
+    assert_eq!((ran.is_error, ran.content()), (false, "ok"), "{ran:?}");
+    assert!(ran.text.contains("[ignored: description; terminal_execute has command, "), "{}", ran.text);
+    assert!(ran.text.contains("[max_bytes was taken as 1024: it must be 1024 to 100000]"), "{}", ran.text);
+    assert_eq!(ran.get("notice").as_array().unwrap().len(), 2, "{ran:?}");
+    assert!(client.call("terminal_list", json!({"all": true})).text.contains("[ignored: all;"));
+    client.call("terminal_execute", json!({"command": "read n; echo $((n + 1))"}));
+    assert_eq!(client.call("terminal_execute", json!({"command": 5, "is_input": true})).content(), "5\n6");
 }

@@ -1,6 +1,7 @@
 //! A human sits down at an agent's shell, with `wharf sh` at a real terminal, while a client of `wharf mcp` works in it.
 
 use super::client::{Answer, Client};
+use super::scenario::hints;
 use crate::harness::{GUARD, Wharf, open_gate, signal};
 use crate::pty::Seat;
 use rustix::process::Signal;
@@ -107,10 +108,22 @@ fn at_a_prompt_no_agent_types_while_a_human_does_and_what_the_human_did_is_there
     seat.see("you have taken over");
     seat.see("human was here");
     assert_held(&client.run("touch typed-by-the-agent"));
+    let listed = client.call("terminal_list", json!({}));
+    assert_eq!(listed.get("terminals")[0]["held_by_human"], true, "{listed:?}");
+    assert!(listed.text.contains(" · held by a human · "), "{}", listed.text);
     leave(seat);
     let back = client.run("echo $z; pwd");
     assert_eq!(back.content(), "seven\n/");
     assert!(notice(&back).contains("a human has typed"), "{back:?}");
+    // Which command, how it ended, and how to read it.
+    let said = "[a human ran `cd /; z=seven; echo human\\ was\\ here`, which has ended with exit code 0: terminal_read {";
+    assert!(back.text.contains(said), "{}", back.text);
+    let (tool, arguments) = hints(&back.text).remove(0).unwrap();
+    let read = client.call(&tool, arguments);
+    assert_eq!((read.content(), read.get("exit_code")), ("human was here", &json!(0)), "{read:?}");
+    let listed = client.call("terminal_list", json!({}));
+    assert!(listed.get("terminals")[0].get("held_by_human").is_none(), "{listed:?}");
+    assert!(!client.run("true").text.contains("human"), "told once");
     assert!(!wharf.scratch().join("typed-by-the-agent").exists(), "it was typed all the same");
 }
 

@@ -2,7 +2,9 @@
 
 pub(crate) mod client;
 
+mod bound;
 mod era;
+mod hint;
 mod human;
 mod life;
 mod long;

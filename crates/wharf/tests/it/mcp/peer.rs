@@ -22,7 +22,7 @@ fn run(wharf: &Wharf, before: &[&str], after: &[&str]) -> Done {
     let (program, project) = (wharf.program().to_string_lossy().into_owned(), wharf.scratch());
     let project = project.to_string_lossy().into_owned();
     let mut words: Vec<&str> = before.to_vec();
-    words.extend([program.as_str(), "mcp", "--cwd", project.as_str()]);
+    words.extend([program.as_str(), "mcp", "--structured", "--cwd", project.as_str()]);
     words.extend(after);
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).env_clear().envs(wharf.environment());
@@ -40,11 +40,11 @@ fn assert_seen(done: &Done) {
     assert_eq!(of("list")["names"].as_array().unwrap().len(), 6);
     let run = of("run");
     assert_eq!((&run["content"], &run["exit_code"]), (&json!("hi"), &json!(1)), "{run}");
-    assert!(run["text"].as_str().unwrap().starts_with("hi\n[exit code 1"), "{run}");
+    assert!(run["text"].as_str().unwrap().starts_with("[exit code 1 ·"), "{run}");
     assert_eq!(of("remembers")["content"], "/");
     let refused = of("refused");
     assert_eq!(refused["is_error"], true);
-    assert!(refused["text"].as_str().unwrap().contains("unknown field `cmd`"), "{refused}");
+    assert!(refused["text"].as_str().unwrap().contains("command is missing. ignored: cmd;"), "{refused}");
     let progress = of("progress");
     assert_eq!(progress["content"], "working\ndone");
     assert!(!progress["heard"].as_array().unwrap().is_empty(), "{progress}");

@@ -9,6 +9,9 @@ const KINDS: &[&str] = &["text", "confirm", "secret", "pager", "editor", "repl",
 pub(crate) fn check(tool: &str, arguments: &Value, answer: &Answer) -> Result<(), String> {
     claim(!answer.text.is_empty(), "a text")?;
     claim(is_clean(&answer.text), "no control characters in the text")?;
+    for hint in hints(&answer.text) {
+        claim(hint.is_ok(), &format!("a call that can be copied: {hint:?}"))?;
+    }
     if answer.is_error {
         return Ok(());
     }
@@ -17,10 +20,11 @@ pub(crate) fn check(tool: &str, arguments: &Value, answer: &Answer) -> Result<()
     if ["terminal_execute", "terminal_wait", "terminal_read"].contains(&tool) {
         let content = answer.structured["content"].as_str().ok_or("no content")?;
         claim(is_clean(content), "no control characters in the content")?;
-        // Where something is left out, the text may say more about how to read it.
-        let parts = content.split_inclusive('\n').collect::<Vec<_>>();
-        let mut parts = parts.split(|line| line.starts_with("[… ")).map(<[&str]>::concat);
-        claim(parts.all(|part| answer.text.contains(&part)), "a text that holds the content")?;
+        let last = if content.is_empty() { "]".to_owned() } else { format!("]\n\n{content}") };
+        claim(
+            answer.text.starts_with('[') && answer.text.ends_with(&last),
+            "a text that ends with the content",
+        )?;
         claim(answer.structured["terminal_id"] == arguments["terminal_id"], "the terminal's name")?;
     }
     if ["terminal_execute", "terminal_wait"].contains(&tool) { check_run(arguments, answer) } else { Ok(()) }
@@ -34,7 +38,8 @@ fn check_run(arguments: &Value, answer: &Answer) -> Result<(), String> {
         Some("completed") => {
             // Where nothing was ever run there is none.
             let told = code.is_some_and(|code| answer.text.contains(&format!("code {code}")));
-            claim(told || field("command_id") == 0, "an exit code when completed, also in the text")?;
+            let how = field("shell_end").as_str().is_some_and(|how| answer.text.contains(how));
+            claim(told || how || field("command_id") == 0, "an exit code when completed, also in the text")?;
             claim(field("awaiting").is_null(), "nothing awaited when completed")?;
         }
         Some("running") => claim(code.is_none(), "no exit code while running")?,
@@ -55,7 +60,7 @@ fn check_run(arguments: &Value, answer: &Answer) -> Result<(), String> {
     for number in ["duration_ms", "total_lines", "total_bytes", "command_id"] {
         claim(field(number).is_u64(), number)?;
     }
-    let budget = arguments["max_bytes"].as_u64().unwrap_or(16_384);
+    let budget = arguments["max_bytes"].as_u64().unwrap_or(16_384).max(1024);
     let length = field("content").as_str().map_or(0, str::len) as u64;
     // A screen has its size, and one line of notes stands where something was left out.
     claim(field("view") == "screen" || length <= budget + 512, "content within the budget")
@@ -63,6 +68,23 @@ fn check_run(arguments: &Value, answer: &Answer) -> Result<(), String> {
 
 fn claim(holds: bool, what: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("claim: {what}")) }
+}
+
+/// The calls that are named in what stands before the content.
+pub(crate) fn hints(text: &str) -> Vec<Result<(String, Value), String>> {
+    let head = text.split("\n\n").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for (at, _) in head.match_indices("terminal_") {
+        let rest = &head[at..];
+        let end = rest.find(|c: char| c != '_' && !c.is_ascii_lowercase()).unwrap_or(rest.len());
+        let Some(json) = rest[end..].strip_prefix(" {").map(|_| &rest[end + 1..]) else { continue };
+        let call = serde_json::Deserializer::from_str(json).into_iter().next();
+        found.push(match call {
+            Some(Ok(arguments)) => Ok((rest[..end].to_owned(), arguments)),
+            wrong => Err(format!("{wrong:?} in {rest}")),
+        });
+    }
+    found
 }
 
 /// Nothing that a terminal would take for more than text.

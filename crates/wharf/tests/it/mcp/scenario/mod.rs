@@ -9,6 +9,8 @@ mod run;
 mod step;
 mod topic;
 
+pub(crate) use claim::hints;
+
 /// A test for each topic and shell.
 macro_rules! topics {
     ($($name:ident),* $(,)?) => {
@@ -39,7 +41,7 @@ macro_rules! topics {
 }
 
 topics! {
-    answer, arrival, awaiting, binary, budget, document, escape, forgery, full_screen, job, nesting, option,
+    answer, arrival, awaiting, binary, budget, document, escape, forgery, full_screen, job, key, mission, nesting, option,
     patience, place, prompt, rc_file, reading, redraw, refusal, signal, state, terminal, unfinished, until,
 }
 

@@ -10,6 +10,8 @@ pub(crate) mod escape;
 pub(crate) mod forgery;
 pub(crate) mod full_screen;
 pub(crate) mod job;
+pub(crate) mod key;
+pub(crate) mod mission;
 pub(crate) mod nesting;
 pub(crate) mod option;
 pub(crate) mod patience;

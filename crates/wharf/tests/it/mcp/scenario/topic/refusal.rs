@@ -139,15 +139,28 @@ fn arguments() -> Vec<Scenario> {
             "arguments that do not fit are refused and nothing is run",
             EVERY,
             [
-                run("touch made").with("is_imput", true).refused(&["is_imput"]).leaves_no("made"),
-                run("touch made").with("timeout", "soon").refused(&[]).leaves_no("made"),
-                call("terminal_execute", json!({"command": 5})).refused(&[]),
-                call("terminal_execute", json!({})).refused(&["command"]),
-                call("terminal_execute", json!({"command": "touch made", "terminal_id": 7}))
-                    .refused(&[])
+                run("touch made").with("timeout", "soon").refused(&["timeout must be"]).leaves_no("made"),
+                run("touch made").with("is_input", "soon").refused(&["is_input must be"]).leaves_no("made"),
+                call("terminal_execute", json!({"command": ["touch", "made"]})).refused(&["command must be"]),
+                call("terminal_execute", json!({})).refused(&["command is missing"]),
+                call("terminal_execute", json!({"command": "touch made", "terminal_id": {}}))
+                    .refused(&["terminal_id must be"])
                     .leaves_no("made"),
                 call("terminal_kill", json!({})).refused(&[]),
                 run("echo ok").says("ok"),
+            ],
+        ),
+        scenario(
+            "what can only have been meant one way is taken that way",
+            EVERY,
+            [
+                run("echo ok")
+                    .with("is_imput", true)
+                    .says("ok")
+                    .notice("ignored: is_imput; terminal_execute has"),
+                run("echo ok").with("timeout", "30").with("no_enter", "false").says("ok"),
+                run("seq 1 9000").with("max_bytes", 5).whatever().notice("max_bytes was taken as 1024"),
+                call("terminal_execute", json!({"command": true})).exits(0),
             ],
         ),
         scenario("a command of spaces", EVERY, [run("   ").any("/exit_code"), run("echo ok").says("ok")]),

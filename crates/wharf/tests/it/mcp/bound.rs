@@ -1,0 +1,26 @@
+//! Limits of `wharf mcp` that hold for calls at the same time.
+
+use super::client::Client;
+use crate::harness::Wharf;
+use serde_json::json;
+
+#[test]
+fn no_more_terminals_are_open_than_may_be_however_many_are_asked_for_at_once() {
+    let wharf = Wharf::new();
+    wharf.set_policy("version = 1\n[limits]\nterminals = 4\n");
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let name = |n: u32| format!("t{n}");
+    let asked: Vec<u64> =
+        (0..16).map(|n| client.send_call("terminal_open", json!({"terminal_id": name(n)}))).collect();
+    let answers: Vec<_> = asked.into_iter().map(|id| client.answer(id)).collect();
+    let (refused, opened): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.is_error);
+    assert_eq!(opened.len(), 4, "{answers:?}");
+    assert!(refused.iter().all(|answer| *answer.get("error") == "too_many"), "{refused:?}");
+    assert_eq!(client.call("terminal_list", json!({})).get("terminals").as_array().map(Vec::len), Some(4));
+    // A place that is free again can be taken.
+    let first = opened[0].get("terminal_id").clone();
+    client.call("terminal_close", json!({"terminal_id": first}));
+    assert!(!client.call("terminal_open", json!({"terminal_id": "new"})).is_error);
+    assert!(client.call("terminal_execute", json!({"command": "true", "terminal_id": "x"})).is_error);
+}
