@@ -15,6 +15,8 @@ pub(crate) enum Client {
     Zed,
     Cursor,
     Gemini,
+    Qwen,
+    Opencode,
 }
 
 /// The name that the agent sees in front of the tools.
@@ -32,6 +34,8 @@ pub(crate) fn print(client: Client, program: &str) -> String {
         Client::Zed => zed(program),
         Client::Cursor => cursor(program),
         Client::Gemini => gemini(program),
+        Client::Qwen => qwen(program),
+        Client::Opencode => opencode(program),
     }
 }
 
@@ -48,12 +52,15 @@ fn claude_code(program: &str) -> String {
 fn codex(program: &str) -> String {
     // It hands on few variables unless it is told to; these say where terminals are kept.
     format!(
-        "Codex, for you in all projects: add this to ~/.codex/config.toml.\n\n\
+        "Codex, for you in all projects: add this to ~/.codex/config.toml. The last line lets its\n\
+         model use these tools without asking you each time; `codex exec`, which has nobody to ask,\n\
+         refuses them without it. Leave it out to be asked.\n\n\
          [mcp_servers.{NAME}]\n\
          command = {}\n\
          args = [\"mcp\"]\n\
          env_vars = [\"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_RUNTIME_DIR\", \"WHARF_STATE_DIR\"]\n\
-         tool_timeout_sec = {PATIENCE}\n",
+         tool_timeout_sec = {PATIENCE}\n\
+         default_tools_approval_mode = \"approve\"\n",
         // A JSON string is a TOML one too.
         Value::from(program),
     )
@@ -92,6 +99,28 @@ fn gemini(program: &str) -> String {
     )
 }
 
+fn qwen(program: &str) -> String {
+    // Otherwise its model is shown the tools only when it looks for some.
+    let server =
+        json!({"command": program, "args": ["mcp"], "timeout": PATIENCE * 1000, "alwaysLoadTools": true});
+    format!(
+        "Qwen Code, for you in all projects: add this to ~/.qwen/settings.json\n\
+         (or to .qwen/settings.json of one project).\n\n{}",
+        pretty(&json!({"mcpServers": {NAME: server}})),
+    )
+}
+
+fn opencode(program: &str) -> String {
+    let server = json!({
+        "type": "local", "command": [program, "mcp"], "enabled": true, "timeout": PATIENCE * 1000
+    });
+    format!(
+        "opencode, for you in all projects: add this to ~/.config/opencode/opencode.json\n\
+         (or to opencode.json of one project).\n\n{}",
+        pretty(&json!({"mcp": {NAME: server}})),
+    )
+}
+
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
@@ -122,12 +151,26 @@ mod tests {
             (Client::Zed, "/context_servers/wharf"),
             (Client::Cursor, "/mcpServers/wharf"),
             (Client::Gemini, "/mcpServers/wharf"),
+            (Client::Qwen, "/mcpServers/wharf"),
         ] {
             let all = pasted(client);
             let server = all.pointer(pointer).unwrap_or_else(|| panic!("{client:?}: {all}"));
             assert_eq!(server["command"], PROGRAM, "{client:?}");
             assert_eq!(server["args"], json!(["mcp"]), "{client:?}");
         }
+    }
+
+    #[test]
+    fn opencode_gets_program_and_argument_in_one_list() {
+        let all = pasted(Client::Opencode);
+        let server = &all["mcp"]["wharf"];
+        assert_eq!(server["command"], json!([PROGRAM, "mcp"]));
+        assert_eq!((&server["type"], &server["enabled"]), (&json!("local"), &json!(true)));
+    }
+
+    #[test]
+    fn qwen_shows_its_model_the_tools_from_the_beginning() {
+        assert_eq!(pasted(Client::Qwen)["mcpServers"]["wharf"]["alwaysLoadTools"], true);
     }
 
     #[test]
@@ -138,6 +181,8 @@ mod tests {
         assert_eq!(server["command"].as_str(), Some(PROGRAM));
         assert_eq!(server["args"].as_array().map(Vec::len), Some(1));
         assert!(server["tool_timeout_sec"].as_integer().unwrap() > 60);
+        // Without it `codex exec` refuses whatever changes something.
+        assert_eq!(server["default_tools_approval_mode"].as_str(), Some("approve"));
     }
 
     #[test]
