@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 
+mod agents;
 mod bench;
 mod dist;
 mod fuzz;
@@ -23,7 +24,7 @@ cargo xtask VERB
   test [--quick]    everything that must be true of a commit, in the order in which it fails fastest;
                     installs the tools it needs; --quick leaves out documentation, fuzzing and long tests
   tidy              the rules that no compiler knows
-  peers             installs the programs on other ACP SDKs that the tests talk to, in target/peers
+  peers             installs the programs that the tests talk to, in target/peers: on other people's SDKs, and agents
   dist              wharf and a statically linked wharf-shim, in target/dist
   bench [NAME ...]  measures a release build: roundtrip, throughput, wakeup, idle [TERMINALS], acp [ROUNDS],
                     shell [ROUNDS] [CONTENDER ...]; all but shell without a name
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Scope::Whole),
         ["test", "--quick"] => test::run(test::Scope::Quick),
         ["tidy"] => tidy::run(),
-        ["peers"] => peers::run(),
+        ["peers"] => peers::run().and_then(|()| agents::run()),
         ["dist"] => dist::run(),
         ["bench", names @ ..] => bench::run(names),
         ["fuzz"] => fuzz::run(fuzz::DEFAULT_SECONDS),

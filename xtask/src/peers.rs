@@ -16,7 +16,7 @@ const STAMP: &str = "installed";
 
 pub(crate) fn run() -> Result<(), Failure> {
     let dir = place()?;
-    copy_scripts(&dir)?;
+    copy_scripts(&root().join("peers"), &dir)?;
     let locks = locks()?;
     if fs::read_to_string(dir.join(STAMP)).is_ok_and(|stamp| stamp == locks) && works(&dir) {
         return Ok(());
@@ -30,16 +30,15 @@ pub(crate) fn run() -> Result<(), Failure> {
 }
 
 /// Beside the profiles' directories, wherever cargo has them: `target/debug/xtask` runs this.
-fn place() -> Result<PathBuf, Failure> {
+pub(crate) fn place() -> Result<PathBuf, Failure> {
     let own = std::env::current_exe().map_err(|error| failed(Path::new("xtask"), &error))?;
     let target = own.ancestors().nth(2).unwrap_or(root());
     Ok(target.join("peers"))
 }
 
-fn copy_scripts(dir: &Path) -> Result<(), Failure> {
+pub(crate) fn copy_scripts(source: &Path, dir: &Path) -> Result<(), Failure> {
     fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
-    let source = root().join("peers");
-    for entry in fs::read_dir(&source).map_err(|error| failed(&source, &error))?.flatten() {
+    for entry in fs::read_dir(source).map_err(|error| failed(source, &error))?.flatten() {
         let (from, to) = (entry.path(), dir.join(entry.file_name()));
         // A program may be running from it: only what is different is written.
         if from.is_file() && fs::read(&from).ok() != fs::read(&to).ok() {
@@ -94,14 +93,14 @@ fn install(dir: &Path) -> Result<(), Failure> {
     quietly(with(&python(dir), &pip), dir, "the packages of peers/requirements.txt cannot be installed")
 }
 
-fn with(name: &str, args: &[&str]) -> Command {
+pub(crate) fn with(name: &str, args: &[&str]) -> Command {
     let mut command = program(name);
     command.args(args);
     command
 }
 
 /// Runs it there; what it says is shown only if it fails.
-fn quietly(mut command: Command, dir: &Path, hint: &str) -> Result<(), Failure> {
+pub(crate) fn quietly(mut command: Command, dir: &Path, hint: &str) -> Result<(), Failure> {
     let output =
         command.current_dir(dir).output().map_err(|error| Failure::new(format!("{hint}: {error}")))?;
     if output.status.success() {
@@ -113,6 +112,6 @@ fn quietly(mut command: Command, dir: &Path, hint: &str) -> Result<(), Failure> 
     Err(Failure::new(hint))
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Failure {
+pub(crate) fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("{}: {error}", path.display()))
 }

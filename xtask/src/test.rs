@@ -4,7 +4,7 @@
 //! the screen, because that is where people and machines look.
 
 use crate::program::{answers, cargo, output_of, program, run as step, run_and_hear};
-use crate::{Failure, fuzz, peers, tidy};
+use crate::{Failure, agents, fuzz, peers, tidy};
 use std::path::Path;
 use std::process::Command;
 
@@ -21,6 +21,9 @@ pub(crate) fn run(scope: Scope) -> Result<(), Failure> {
     install_nextest()?;
     install_programs()?;
     peers::run()?;
+    if scope == Scope::Whole {
+        agents::run()?;
+    }
     step(cargo(&["fmt", "--all", "--check"]), "run `cargo fmt --all`")?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     step(cargo(&clippy), "clippy says above what to change")?;
@@ -57,8 +60,8 @@ const LONG: [&str; 7] = [
     "test(/campaign|thousands_of/)",
     // The scenarios of `wharf mcp` in bash are enough between two edits: most rows are the same in all three shells.
     "test(/::holds_in_(zsh|sh)$/)",
-    // Programs on other people's SDKs, and package managers.
-    "test(/(^|::)peers?::/)",
+    // Programs on other people's SDKs, agents, and package managers.
+    "test(/(^|::)peers?::|^mcp::agent::/)",
     "test(/^sandbox::work::.*::(pip|npm)_/)",
     // The same without a sandbox, which shows that a test can fail.
     "test(/in_the_open/)",

@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 
+mod agent;
 mod bound;
 mod era;
 mod hint;
