@@ -17,22 +17,30 @@ const CASES = [
   ["`max_bytes` 100000", "terminal_execute", { command: lines, max_bytes: 100000 }],
   ["an error", "terminal_read", { terminal_id: "default", command_id: 99 }],
 ]
+/// The error that is meant.
+const ERROR = "has no command 99"
 const AGENTS = [
   ["Claude Code", "claude-code"], ["Codex, a model it knows", "codex", "gpt-5.5"], ["Codex, another model", "codex"],
   ["Gemini CLI", "gemini"], ["Qwen Code", "qwen"], ["opencode", "opencode"],
 ]
 
-const size = text => (text.length < 1000 ? `${text.length} B` : `${(Buffer.byteLength(text) / 1000).toFixed(1)} KB`)
+/// What the agents write where they left something out.
+const CUT = /truncated…|(lines|bytes) truncated\.|persisted-output|Output too large|exceeds maximum allowed/
+
+function size(text) {
+  const bytes = Buffer.byteLength(text)
+  return bytes < 1000 ? `${bytes} B` : `${(bytes / 1000).toFixed(1)} KB`
+}
 
 /// In which form, how much of it, and whether the agent took away what matters.
 function cell(text, [, tool]) {
-  const isJson = /"content":|"text":/.test(text)
-  const isText = /^\[?.*exit code \d/m.test(text) || !isJson
-  const form = isJson ? (isText ? "JSON and text" : "JSON") : "text"
-  const said = [`${form}, ${size(text)}`]
-  if (/truncated…|lines truncated|bytes truncated|persisted-output|Output too large|exceeds maximum allowed/.test(text)) said.push("cut by the client")
-  if (tool === "terminal_execute" && !/exit code \d|"exit_code":\d/.test(text)) said.push("**no exit code**")
-  return said.join("; ")
+  const isJson = /"(content|text)":/.test(text)
+  const hasBoth = isJson && /^\[exit code \d/m.test(text)
+  const form = hasBoth ? "JSON and text" : isJson ? "JSON" : "text"
+  const said = `${form}, ${CUT.test(text) ? "cut by the client to " : ""}${size(text)}`
+  const times = text.split(ERROR).length - 1
+  if (tool === "terminal_read") return times > 1 ? `${said}; the same ${times} times` : said
+  return /exit code \d|"exit_code":\d/.test(text) ? said : `${said}; **no exit code**`
 }
 
 async function measure(name, model, wharf, server) {

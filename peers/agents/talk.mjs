@@ -7,7 +7,7 @@
 
 import { execFileSync, spawn } from "node:child_process"
 import { mkdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
 import { clients } from "./clients.mjs"
 import { serve } from "./model.mjs"
@@ -23,7 +23,7 @@ export async function talk(name, { wharf, home, cwd, server, model }, script) {
   const scripted = await serve(script, client.named)
   const { address, record } = scripted
   const environment = {
-    PATH: "/usr/bin:/bin", HOME: home, TMPDIR: join(home, "tmp"), LANG: "C.UTF-8", TERM: "dumb", ...inherited(),
+    PATH: `/usr/bin:/bin:${dirname(process.execPath)}`, HOME: home, TMPDIR: join(home, "tmp"), LANG: "C.UTF-8", TERM: "dumb", ...inherited(),
     HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, NO_PROXY: "127.0.0.1,localhost", ...client.environment(address),
   }
   mkdirSync(environment.TMPDIR, { recursive: true })

@@ -40,7 +40,8 @@ fn obstacle(dir: &Path) -> Option<&'static str> {
     if !cfg!(target_arch = "x86_64") {
         return Some("the lock file names programs for x86_64 only");
     }
-    let mut asked = with("npm", &["view", "opencode-linux-x64", "version", "--fetch-retries=0"]);
+    let asked = ["view", "opencode-linux-x64", "version", "--fetch-retries=0", "--fetch-timeout=20000"];
+    let mut asked = with("npm", &asked);
     asked.current_dir(dir);
     (!answers(asked)).then_some("the npm registry cannot be reached")
 }
