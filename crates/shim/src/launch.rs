@@ -11,6 +11,7 @@
 use crate::guard;
 use crate::hold::{Handover, Place, hold};
 use crate::plan::{self, Plan};
+use crate::shim;
 use crate::spawn::{Stage, StartError};
 use crate::tree::cgroup::Cgroup;
 use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
@@ -28,7 +29,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// How long a shim may take to answer its plan. It does so within milliseconds; the limit is for a machine in trouble.
@@ -128,10 +129,21 @@ impl LaunchError {
     }
 }
 
+/// Whose child a shim is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Descent {
+    /// Its starter's, who waits for it.
+    Child,
+    /// Nobody's that its starter knows: an orphan, which process 1 or the nearest sub-reaper inherits. Who ends its starter
+    /// with all its descendants does not find it.
+    Orphan,
+}
+
 /// A holder that waits for its plan.
 #[derive(Debug)]
 pub struct Idle {
     socket: UnixStream,
+    descent: Descent,
 }
 
 /// A plan on its way to its holder, which answers it with one reply; [`started`] says what that means. From then on the
@@ -159,6 +171,7 @@ pub enum Afterwards {
 #[derive(Debug)]
 pub struct Returning {
     socket: UnixStream,
+    descent: Descent,
 }
 
 /// Where a shim is that was asked to come back.
@@ -173,12 +186,20 @@ pub enum Whereabouts {
 }
 
 impl Returning {
+    /// Whose child it is.
+    #[must_use]
+    pub fn descent(&self) -> Descent {
+        self.descent
+    }
+
     /// Looks for it. Never waits.
     #[must_use]
     pub fn look(self) -> Whereabouts {
         let mut said = [0];
         match rustix::net::recv(&self.socket, &mut said, RecvFlags::DONTWAIT) {
-            Ok((_, 1)) if said[0] == BACK => Whereabouts::Back(Idle { socket: self.socket }),
+            Ok((_, 1)) if said[0] == BACK => {
+                Whereabouts::Back(Idle { socket: self.socket, descent: self.descent })
+            }
             Err(Errno::AGAIN | Errno::INTR) => Whereabouts::Away(self),
             Ok(_) | Err(_) => Whereabouts::Gone,
         }
@@ -187,18 +208,45 @@ impl Returning {
 
 /// A command that starts a shim, which may make a cgroup under `cgroup_parent`, and the shim's waiting for its plan once it is started.
 ///
-/// The shim is a child of whoever starts it, and must be waited for like any other: many containers have a process 1
-/// that never collects orphans. It takes no harm when its parent goes away.
-pub fn shim(path: &Path, cgroup_parent: Option<&Path>) -> io::Result<(Command, Idle)> {
+/// What is started must be waited for like any child. It is the shim itself, or, for an orphan, a process that has the
+/// shim for a child and ends at once. A shim takes no harm when its parent goes away.
+pub fn shim(path: &Path, cgroup_parent: Option<&Path>, descent: Descent) -> io::Result<(Command, Idle)> {
     let (ours, theirs) = pair()?;
+    let mut command = bare(path);
+    command.stdin(Stdio::from(OwnedFd::from(theirs)));
+    if descent == Descent::Orphan {
+        command.arg(shim::ORPHAN);
+    }
+    command.args(cgroup_parent);
+    Ok((command, Idle { socket: ours, descent }))
+}
+
+/// A command that tries, with a process of its own, whether anybody reaps orphans here. Its end is the answer for
+/// [`reaps`]; it takes no longer than [`probe::REAPING`](crate::probe::REAPING).
+#[must_use]
+pub fn tries_orphan(path: &Path) -> Command {
+    let mut command = bare(path);
+    command.stdin(Stdio::null()).arg(shim::TRIES_ORPHAN);
+    command
+}
+
+/// What the end of [`tries_orphan`] says; nothing if it could not be tried.
+#[must_use]
+pub fn reaps(ended: ExitStatus) -> Option<bool> {
+    match ended.code().map(u8::try_from) {
+        Some(Ok(shim::SUCCESS)) => Some(true),
+        Some(Ok(shim::NOT_REAPED)) => Some(false),
+        _ => None,
+    }
+}
+
+/// An empty environment: what the program that starts shims has in its own is nobody's business there.
+fn bare(path: &Path) -> Command {
     #[expect(clippy::disallowed_methods, reason = "the one place that starts shims")]
     let mut command = Command::new(path);
     // A program that serves as its own shim knows by this name what it is started for.
-    command.arg0("wharf-shim");
-    // An empty environment: what the program that starts shims has in its own is nobody's business here.
-    command.env_clear().stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::null());
-    command.args(cgroup_parent);
-    Ok((command, Idle { socket: ours }))
+    command.arg0("wharf-shim").env_clear().stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }
 
 /// A command that starts a guard, which starts `program` with these arguments, and the starter's hold on it.
@@ -270,6 +318,12 @@ impl Lease {
 }
 
 impl Idle {
+    /// Whose child it is.
+    #[must_use]
+    pub fn descent(&self) -> Descent {
+        self.descent
+    }
+
     /// Gives the shim its plan, as much of it as can be sent without waiting.
     pub fn send(
         self,
@@ -277,13 +331,14 @@ impl Idle {
         descriptors: &Descriptors,
         afterwards: Afterwards,
     ) -> Result<Sent, LaunchError> {
-        let owner = self.socket;
+        let Self { socket: owner, descent } = self;
         owner.set_nonblocking(true).map_err(LaunchError::Gone)?;
         let next = match afterwards {
             Afterwards::Leave => None,
             Afterwards::Return => Some(pair().map_err(LaunchError::Gone)?),
         };
-        let (returning, theirs) = next.map(|(socket, theirs)| (Returning { socket }, theirs)).unzip();
+        let (returning, theirs) =
+            next.map(|(socket, theirs)| (Returning { socket, descent }, theirs)).unzip();
         let rest = send_plan(&owner, plan, descriptors, theirs.as_ref()).map_err(LaunchError::Gone)?;
         Ok(Sent { owner, rest, returning })
     }

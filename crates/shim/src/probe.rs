@@ -11,14 +11,17 @@ use crate::confine::{
 use crate::plan::Size;
 use crate::spawn::pty;
 use crate::tree::cgroup::{self, Cgroup};
+use rustix::event::{Timespec, poll};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::{PidfdFlags, Resource, WaitOptions, getpid, getrlimit, pidfd_open, waitpid};
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What trying it showed: a detail worth telling, or why it does not work.
 pub type Answer = Result<String, String>;
@@ -165,6 +168,68 @@ pub fn sub_reaper() -> Answer {
     rustix::process::child_subreaper().map(|_| String::new()).map_err(text)
 }
 
+/// How long whoever inherits orphans may take to reap one. Some inits look only every few seconds.
+pub const REAPING: Duration = Duration::from_secs(3);
+/// How often it is looked whether it has: that the remains of somebody else's child are gone is no event.
+const LOOKING: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+
+/// Whether process 1, or whichever sub-reaper is the nearest, reaps what it inherits. Where it does not, the attempt itself
+/// leaves its remains, once.
+pub fn orphans_are_reaped() -> io::Result<bool> {
+    let (told, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    let (held, hold) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    // SAFETY: the child makes bare system calls on descriptors made before, and leaves.
+    let parent = match unsafe { libc::fork() } {
+        -1 => return Err(io::Error::last_os_error()),
+        // SAFETY: as above.
+        0 => match unsafe { libc::fork() } {
+            0 => {
+                drop(hold);
+                // Until it is being watched.
+                let _ = rustix::io::read(&held, &mut [0; 1]);
+                leave(0)
+            }
+            orphan => {
+                let _ = rustix::io::write(&tell, &orphan.to_ne_bytes());
+                leave(0)
+            }
+        },
+        parent => parent,
+    };
+    drop(tell);
+    let mut number = [0; 4];
+    rustix::io::read(&told, &mut number)?;
+    waitpid(rustix::process::Pid::from_raw(parent), WaitOptions::empty())?;
+    let orphan = Some(i32::from_ne_bytes(number)).filter(|number| *number > 0);
+    let orphan = orphan.and_then(rustix::process::Pid::from_raw).ok_or(io::ErrorKind::WouldBlock)?;
+    let orphan = pidfd_open(orphan, PidfdFlags::empty())?;
+    drop(hold);
+    let until = Instant::now() + REAPING;
+    while is_there(&orphan) {
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+        poll(&mut [], Some(&LOOKING))?;
+    }
+    Ok(true)
+}
+
+/// Whether anything of a process is there, be it only its remains.
+fn is_there(process: &OwnedFd) -> bool {
+    let nothing = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: signal 0 is never sent: it only asks whether it could be.
+    unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), 0, nothing, 0) == 0 }
+}
+
+/// The same in words.
+pub fn orphans() -> Answer {
+    match orphans_are_reaped() {
+        Ok(true) => Ok(String::new()),
+        Ok(false) => Err(format!("not within {} s", REAPING.as_secs())),
+        Err(error) => Err(text(error)),
+    }
+}
+
 /// A PTY, and how many more the machine has.
 pub fn ptys() -> Answer {
     pty::open(Size::default()).map_err(|error| error.to_string())?;
@@ -218,6 +283,7 @@ mod tests {
     #[test]
     fn trying_leaves_no_child_behind() {
         let _ = own_mounts(OwnNet::Loopback);
+        let _ = orphans_are_reaped();
         let own = format!("/proc/self/task/{}/children", rustix::thread::gettid().as_raw_nonzero());
         assert_eq!(fs::read_to_string(own).unwrap_or_default(), "");
     }

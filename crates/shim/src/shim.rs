@@ -2,7 +2,8 @@
 
 use crate::guard;
 use crate::hold::{self, Parting, Place};
-use crate::launch;
+use crate::launch::{self, Descent};
+use crate::probe;
 use crate::tree::cgroup::Cgroup;
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -11,27 +12,60 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// Exit codes of a shim. Nobody but its parent's `wait` sees them.
-const SUCCESS: u8 = 0;
+pub(crate) const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
+pub(crate) const NOT_REAPED: u8 = 3;
+
+/// The first argument of a shim that is not to be its starter's child.
+pub(crate) const ORPHAN: &str = "orphan";
+/// The only argument of one that only tries what becomes of orphans.
+pub(crate) const TRIES_ORPHAN: &str = "tries-orphan";
 
 /// What the `wharf-shim` program does with its arguments, and its exit code. Also called by programs that serve as their
-/// own shim. There is either one argument, where it may make a cgroup, or those of a guard.
+/// own shim. There is either one argument, where it may make a cgroup, perhaps after a word about its descent, or those
+/// of a guard.
 #[must_use]
 pub fn main(arguments: &[&OsStr]) -> u8 {
     match arguments {
         [verb, rest @ ..] if *verb == guard::VERB => guard::main(rest),
-        _ => hold_terminals(arguments.first().map(Path::new)),
+        [verb] if *verb == TRIES_ORPHAN => try_orphan(),
+        [verb, rest @ ..] if *verb == ORPHAN => hold_terminals(rest.first().map(Path::new), Descent::Orphan),
+        _ => hold_terminals(arguments.first().map(Path::new), Descent::Child),
+    }
+}
+
+fn try_orphan() -> u8 {
+    hold::wait::hear_of_children();
+    match probe::orphans_are_reaped() {
+        Ok(true) => SUCCESS,
+        Ok(false) => NOT_REAPED,
+        Err(_) => FAILURE,
+    }
+}
+
+/// Goes on in a child of this process, which ends: so the child is nobody's that our starter knows. Where there can be no
+/// more processes, this one stays what it is.
+fn become_orphan() {
+    // SAFETY: a young process with one thread; the child goes on with all that its parent had, and the parent leaves at
+    // once without running anything.
+    match unsafe { libc::fork() } {
+        -1 | 0 => {}
+        // SAFETY: as above.
+        _ => unsafe { libc::_exit(SUCCESS.into()) },
     }
 }
 
 /// One after the other, never two at once: whatever becomes of one terminal, no other is touched by it.
-fn hold_terminals(cgroup_parent: Option<&Path>) -> u8 {
+fn hold_terminals(cgroup_parent: Option<&Path>, descent: Descent) -> u8 {
     close_range(3, u32::MAX);
     let Some(mut creator) = creator() else {
         explain();
         return USAGE;
     };
+    if descent == Descent::Orphan {
+        become_orphan();
+    }
     hold::wait::hear_of_children();
     hold::wait::ignore_file_size_signal();
     if detach().is_err() {

@@ -110,6 +110,21 @@ pub fn living(place: &Path, but: &[u32]) -> Vec<String> {
     living.map(describe).collect()
 }
 
+/// Everybody below a process by their parents' numbers, as clients look for them that end a program with all it started.
+#[must_use]
+pub fn descendants(of: u32) -> Vec<i32> {
+    let mut family = family(&proc::all(), of.cast_signed());
+    family.remove(&of.cast_signed());
+    family.into_iter().collect()
+}
+
+/// Sends them a signal; those that have gone meanwhile need none.
+pub fn hunt(descendants_of: u32, signal: rustix::process::Signal) {
+    for pid in descendants(descendants_of) {
+        let _ = rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal);
+    }
+}
+
 fn family(all: &[proc::Process], root: i32) -> BTreeSet<i32> {
     let mut family = BTreeSet::from([root]);
     loop {

@@ -18,19 +18,14 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 use wharf_shim::failpoint;
 use wharf_shim::journal::{EVENTS, META, OUT};
-use wharf_shim::launch::{
-    self, Afterwards, Descriptors, Idle, LaunchError, PATIENCE, Returning, Sent, Whereabouts,
-};
+use wharf_shim::launch::{self, Descriptors, LaunchError, PATIENCE, Returning, Sent};
 use wharf_shim::wire::frame::frame;
 use wharf_shim::wire::message::Request;
-
-/// As many as an agent that works in parallel has commands under way.
-const MOST_RETURNING: usize = 8;
 
 impl Store {
     /// Nothing is left of it if it fails. Files are made on a thread for such things; for the holder's answer none is kept
@@ -55,19 +50,8 @@ impl Store {
                 return Err(error.into());
             }
         };
-        if let Some(returning) = returning {
-            let mut away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner);
-            // Others may have come first since it was asked to come back. Let go here, it leaves after this terminal.
-            if away.len() < MOST_RETURNING {
-                away.push(returning);
-            }
-        }
-        if self.wants_spare() {
-            // Not before: it would take a processor away from this one's command. Who creates one after the other finds it
-            // ready.
-            let store = self.clone();
-            tokio::task::spawn_blocking(move || store.prepare_spare());
-        }
+        self.expect_back(returning);
+        self.get_ready(on_owner_exit);
         failpoint::hit("create.after_start");
         claim.keep();
         if on_owner_exit == OnOwnerExit::Kill {
@@ -81,10 +65,11 @@ impl Store {
     fn begin(&self, id: TerminalId, grant: Grant) -> Result<Begun, CreateError> {
         let plan = grant.plan(id.as_str())?;
         let meta = Meta::new(&id, &grant);
+        let descent = self.descent(grant.spec.on_owner_exit);
         // Started first: it gets ready while the files are made.
         let holder = match &self.shared.holder {
             Holder::Thread => None,
-            Holder::Process(shim) => Some((shim, self.idle_shim(shim)?)),
+            Holder::Process(shim) => Some((shim, self.idle_shim(shim, descent)?)),
         };
         let mut claim = Claim::new(self, &id);
         let (events, out) = claim.files(&meta)?;
@@ -103,7 +88,7 @@ impl Store {
             Some((shim, idle)) => match idle.send(&plan, &descriptors, afterwards) {
                 // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
                 Err(LaunchError::Gone(_)) => {
-                    let idle = self.start_shim(shim)?;
+                    let idle = self.start_shim(shim, descent)?;
                     idle.send(&plan, &descriptors, afterwards).map_err(|error| error.of_new(shim))?
                 }
                 sent => sent?,
@@ -111,64 +96,6 @@ impl Store {
         };
         claim.made = Made::Sent;
         Ok(Begun { sent: Unanswered::new(sent)?, claim, terminal, on_owner_exit: grant.spec.on_owner_exit })
-    }
-
-    /// A shim that waits for its plan: one that has come back, the spare, or a new one.
-    fn idle_shim(&self, shim: &Path) -> Result<Idle, LaunchError> {
-        if let Some(back) = self.back() {
-            return Ok(back);
-        }
-        let spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match spare {
-            Some(idle) => Ok(idle),
-            None => self.start_shim(shim),
-        }
-    }
-
-    /// A shim that has come back.
-    fn back(&self) -> Option<Idle> {
-        let mut away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut unseen = std::mem::take(&mut *away).into_iter();
-        let back = unseen.by_ref().find_map(|returning| match returning.look() {
-            Whereabouts::Back(idle) => Some(idle),
-            Whereabouts::Away(returning) => {
-                away.push(returning);
-                None
-            }
-            Whereabouts::Gone => None,
-        });
-        away.extend(unseen);
-        back
-    }
-
-    /// What the next shim does after its terminal. Only few come back, since each that waits for ever is one too many.
-    fn afterwards(&self) -> Afterwards {
-        let away = self.shared.away.lock().unwrap_or_else(PoisonError::into_inner).len();
-        if self.shared.keep_spare && away < MOST_RETURNING { Afterwards::Return } else { Afterwards::Leave }
-    }
-
-    /// Starts a shim and sees to it that it is waited for when it ends.
-    fn start_shim(&self, path: &Path) -> Result<Idle, LaunchError> {
-        let failed = |source| LaunchError::Shim { path: path.display().to_string(), source };
-        let (command, idle) = launch::shim(path, self.shared.cgroup.as_deref()).map_err(failed)?;
-        let mut child = tokio::process::Command::from(command).spawn().map_err(failed)?;
-        tokio::spawn(async move { child.wait().await });
-        Ok(idle)
-    }
-
-    fn wants_spare(&self) -> bool {
-        // If somebody has it, it is being taken or prepared.
-        self.shared.keep_spare && self.shared.spare.try_lock().is_ok_and(|spare| spare.is_none())
-    }
-
-    /// Gets a spare ready for the next terminal.
-    fn prepare_spare(&self) {
-        let Holder::Process(shim) = &self.shared.holder else { return };
-        let mut spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.is_none() {
-            // Without one, the next terminal takes a little longer: nothing to report.
-            *spare = self.start_shim(shim).ok();
-        }
     }
 
     fn keep_lease(&self, id: &TerminalId, owner: Arc<UnixStream>) {

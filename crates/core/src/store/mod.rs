@@ -5,6 +5,7 @@
 
 mod create;
 mod meta;
+mod pool;
 mod retention;
 mod settle;
 
@@ -23,6 +24,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
@@ -96,6 +98,10 @@ struct Shared {
     spare: Mutex<Option<Idle>>,
     /// Shims that hold terminals of this store and are asked to come back.
     away: Mutex<Vec<Returning>>,
+    /// Whether it has been tried, or is being tried, what becomes of orphans.
+    tried_orphan: AtomicBool,
+    /// Whether nobody reaps them, as far as is known.
+    unreaped: AtomicBool,
     /// The owner's connections of terminals created here that are to end with this process.
     leases: Mutex<HashMap<TerminalId, Arc<UnixStream>>>,
 }
@@ -132,6 +138,8 @@ impl Store {
             keep_spare: spares == Spares::One,
             spare: Mutex::default(),
             away: Mutex::default(),
+            tried_orphan: AtomicBool::new(false),
+            unreaped: AtomicBool::new(false),
             leases: Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })

@@ -5,6 +5,7 @@
 mod again;
 mod backlog;
 mod campaign;
+mod descent;
 mod embedding;
 mod end;
 mod faults;

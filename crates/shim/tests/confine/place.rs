@@ -17,7 +17,7 @@ use wharf_shim::confine::{
 };
 use wharf_shim::journal::read::Events;
 use wharf_shim::journal::record::Status;
-use wharf_shim::launch::{self, Afterwards, Descriptors, LaunchError, Sent, shim};
+use wharf_shim::launch::{self, Afterwards, Descent, Descriptors, LaunchError, Sent, shim};
 use wharf_shim::plan::{Backlog, DEFAULT_GRACE, Io, Limits, OnOwnerExit, PipeInput, Plan, Resources, Size};
 use wharf_shim::wire::message::Reply;
 
@@ -178,7 +178,7 @@ impl Place {
     }
 
     pub(crate) fn launch_in(&self, plan: &Plan, cwd: &Path) -> Result<Held, LaunchError> {
-        let (mut command, idle) = shim(&self.path("shim"), None).unwrap();
+        let (mut command, idle) = shim(&self.path("shim"), None, Descent::Child).unwrap();
         match self.who {
             Who::Ordinary if rustix::process::geteuid().is_root() => {
                 command.uid(NOBODY).gid(NOBODY);

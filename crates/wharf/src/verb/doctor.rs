@@ -17,7 +17,11 @@ use wharf_shim::probe::{self, Answer};
 const ENOUGH_FILES: u64 = 1024;
 
 pub(crate) fn run(args: &Doctor, place: &Place) -> Result<Code, Failure> {
-    let capabilities = [needed(place), helpful(place), for_limits(), for_sandboxes()].concat();
+    // Takes seconds where nobody does it, so everything else is looked at meanwhile.
+    let orphans = std::thread::spawn(probe::orphans);
+    let mut capabilities = [needed(place), helpful(place), for_limits(), for_sandboxes()].concat();
+    let orphans = orphans.join().unwrap_or_else(|_| Err("it could not be tried".to_owned()));
+    capabilities.push(reaped(orphans));
     let works = capabilities.iter().all(|c| c.have || !c.required);
     if args.json {
         show::print_json(&capabilities)?;
@@ -145,6 +149,18 @@ fn helpful(place: &Place) -> Vec<Capability> {
             ],
         ),
     ]
+}
+
+fn reaped(orphans: Answer) -> Capability {
+    Capability::new(
+        "orphans reaped",
+        orphans,
+        [
+            "shells that are no children of `wharf mcp`, where clients end everything below it",
+            "shells stay its children, and such a client ends them; ended daemons stay as zombies",
+            "give the container a process 1 that reaps: docker run --init, or tini",
+        ],
+    )
 }
 
 /// What keeps commands within their limits. There is always a way; the line says which.

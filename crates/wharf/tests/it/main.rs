@@ -29,3 +29,4 @@ mod sandbox;
 mod sh;
 mod shim;
 mod shown;
+mod survive;

@@ -84,7 +84,8 @@ async fn with_its_store_every_shim_that_waits_leaves() {
 #[tokio::test]
 async fn a_terminal_outlives_its_store_and_its_holder_leaves_after_it() {
     let reusing = Reusing::new();
-    let (holder, ..) = reusing.see_through(unrestricted(reusing.place.line("exit 0")).unwrap()).await;
+    let first = reusing.place.line("exit 0").on_owner_exit(OnOwnerExit::Keep);
+    let (holder, ..) = reusing.see_through(unrestricted(first).unwrap()).await;
     let line = reusing.place.line("echo ready; read x; exit 7").with_input();
     let terminal = reusing.start(line.on_owner_exit(OnOwnerExit::Keep)).await;
     assert_eq!(reusing.place.holder_of(&terminal), holder);
