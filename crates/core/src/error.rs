@@ -47,6 +47,14 @@ pub enum CreateError {
     /// The terminal's files could not be made.
     #[error("cannot make the terminal's files: {0}")]
     Files(#[from] io::Error),
+    /// The file system of the journals holds no sockets, by which holders are reached.
+    #[error("the file system of {dir} cannot hold sockets: {source}")]
+    Socket {
+        /// The directory.
+        dir: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
 impl CreateError {
@@ -65,6 +73,7 @@ impl CreateError {
             Self::Launch(LaunchError::Mute { .. }) => "shim_silent",
             Self::Launch(LaunchError::Version { .. }) => "shim_version",
             Self::Files(error) => limit_or(error, "files"),
+            Self::Socket { .. } => "no_sockets",
         }
     }
 }

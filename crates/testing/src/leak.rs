@@ -191,11 +191,11 @@ fn holder_is_gone(group: &Path) -> bool {
     holder.is_some_and(|pid| proc::look(pid).is_none_or(|p| p.is_zombie()))
 }
 
-/// Everything in a store's directories that belongs to a terminal.
+/// Everything in a store's directory that belongs to a terminal.
 #[must_use]
 pub fn files(state: &Path) -> Vec<PathBuf> {
-    let under = |dir: &str| fs::read_dir(state.join(dir)).into_iter().flatten().flatten();
-    under("terminals").chain(under("run")).map(|entry| entry.path()).collect()
+    let entries = fs::read_dir(state.join("terminals")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 /// Kills everything that belongs to a place, until nothing does. Not our own children's remains: those are waited for.

@@ -75,7 +75,7 @@ impl Place {
     /// The socket of one terminal.
     #[must_use]
     pub fn socket(&self, terminal: &Terminal) -> PathBuf {
-        self.state().join("run").join(terminal.id().as_str())
+        self.files(terminal).join("socket")
     }
 
     /// The same store as another program would see it.

@@ -13,7 +13,6 @@ pub(crate) fn read(choice: &Choice, place: &Place) -> Result<Law, Failure> {
     let places = Places {
         home: place.home(),
         state: place.dirs.state.clone(),
-        runtime: place.dirs.runtime.clone(),
         config: place.config()?,
         policy: named.clone(),
         environment: place.environment(),

@@ -6,7 +6,6 @@ use crate::report::Failure;
 use crate::temporary;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use wharf_core::policy::Audit;
@@ -134,13 +133,7 @@ fn dirs() -> Result<Dirs, Failure> {
             Failure::new("there is no home directory to keep terminals in")
                 .hint("set HOME, or WHARF_STATE_DIR to a directory of yours")
         })?;
-    let uid = rustix::process::geteuid().as_raw();
-    let ours = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == uid);
-    // The usual place is tried without the variable too: a cron job and a desktop must find the same sockets.
-    let usual = PathBuf::from(format!("/run/user/{uid}"));
-    let runtime = absolute("XDG_RUNTIME_DIR").into_iter().chain([usual]).find(ours);
-    let runtime = runtime.map_or_else(|| state.join("run"), |dir| dir.join("wharf"));
-    Ok(Dirs { state, runtime })
+    Ok(Dirs::under(state))
 }
 
 /// `wharf-shim` beside this program, or else this program, which is one when called by that name.

@@ -130,6 +130,10 @@ impl From<CreateError> for Failure {
             "no_shim" | "shim_silent" | "shim_version" => {
                 (exit_code::FAILED, Some("`wharf doctor` shows which shim is used"))
             }
+            "no_sockets" => (
+                exit_code::FAILED,
+                Some("set WHARF_STATE_DIR to a directory on a local file system, such as ext4 or tmpfs"),
+            ),
             "sandbox" => (
                 exit_code::FAILED,
                 Some(

@@ -47,13 +47,12 @@ impl Ground {
             std::fs::create_dir_all(path)?;
         }
         let policy = Policy::parse(POLICY, Path::new("bench.toml"), &home)?;
-        let (state, runtime, config) = (dir.join("state"), dir.join("run"), home.join(".config/wharf"));
+        let (state, config) = (dir.join("state"), home.join(".config/wharf"));
         let known = Known::default();
         let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
         let places = Places {
             home: Some(home),
             state,
-            runtime,
             config,
             policy: None,
             environment,

@@ -14,10 +14,8 @@ use std::sync::OnceLock;
 pub struct Places {
     /// The person's home, if there is one.
     pub home: Option<PathBuf>,
-    /// Wharf's journals.
+    /// Wharf's journals and sockets.
     pub state: PathBuf,
-    /// Wharf's sockets.
-    pub runtime: PathBuf,
     /// Wharf's configuration, the policy among it.
     pub config: PathBuf,
     /// The file of the policy, if it is not in the configuration.
@@ -63,7 +61,7 @@ impl Places {
         };
         places.config = config.unwrap_or_else(|| dirs.state.join("config")).join("wharf");
         places.home = home;
-        (places.state, places.runtime) = (dirs.state.clone(), dirs.runtime.clone());
+        places.state = dirs.state.clone();
         places.programs = std::env::current_exe().ok().into_iter().chain(shim).collect();
         places
     }
@@ -118,7 +116,7 @@ impl Places {
 
     /// Wharf's own directories and files, in which no command may write and which none may read.
     pub(crate) fn own(&self) -> impl Iterator<Item = &Path> {
-        let given = [Some(&self.state), Some(&self.runtime), Some(&self.config), self.policy.as_ref()];
+        let given = [Some(&self.state), Some(&self.config), self.policy.as_ref()];
         given.into_iter().flatten().map(PathBuf::as_path).filter(|path| path.is_absolute())
     }
 

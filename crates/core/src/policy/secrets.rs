@@ -179,7 +179,6 @@ mod tests {
         Places {
             home: Some("/users/u".into()),
             state: "/users/u/.local/state/wharf".into(),
-            runtime: "/run/user/1000/wharf".into(),
             config: "/users/u/.config/wharf".into(),
             policy: None,
             environment: environment.iter().map(|(name, value)| (name.into(), value.into())).collect(),

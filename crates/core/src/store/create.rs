@@ -13,6 +13,7 @@ use crate::spec::OnOwnerExit;
 use crate::terminal::Terminal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -168,7 +169,8 @@ struct Begun {
 struct Claim {
     store: Store,
     id: TerminalId,
-    hidden: PathBuf,
+    /// The directory's name while it is out of sight.
+    hidden: String,
     made: Made,
 }
 
@@ -177,7 +179,6 @@ struct Claim {
 enum Made {
     Nothing,
     Files,
-    Socket,
     Name,
     /// Its plan is with a holder, who may have begun to carry it out.
     Sent,
@@ -185,34 +186,48 @@ enum Made {
 
 impl Claim {
     fn new(store: &Store, id: &TerminalId) -> Self {
-        let hidden = store.shared.terminals.join(format!(".new-{id}"));
+        let hidden = format!(".new-{id}");
         Self { store: store.clone(), id: id.clone(), hidden, made: Made::Nothing }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.store.shared.terminals.join(&self.hidden)
     }
 
     /// The directory, out of sight, with the lock taken.
     fn files(&mut self, meta: &Meta) -> Result<(File, File), CreateError> {
-        DirBuilder::new().mode(0o700).create(&self.hidden).map_err(taken)?;
+        let dir = self.dir();
+        DirBuilder::new().mode(0o700).create(&dir).map_err(taken)?;
         self.made = Made::Files;
-        let events = new_file(&self.hidden.join(EVENTS))?;
+        let events = new_file(&dir.join(EVENTS))?;
         rustix::fs::flock(&events, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)?;
         failpoint::hit("create.after_lock");
-        let out = new_file(&self.hidden.join(OUT))?;
-        new_file(&self.hidden.join(META))?.write_all(&meta.to_json()?)?;
+        let out = new_file(&dir.join(OUT))?;
+        new_file(&dir.join(META))?.write_all(&meta.to_json()?)?;
         Ok((events, out))
     }
 
-    fn socket(&mut self) -> Result<UnixListener, CreateError> {
-        let path = self.store.socket(&self.id);
-        let listener = UnixListener::bind(&path).map_err(taken)?;
-        self.made = Made::Socket;
+    /// In the same directory: it gets its name with it, and goes with it.
+    fn socket(&self) -> Result<UnixListener, CreateError> {
+        let path = self.store.socket(&self.hidden);
+        let listener = UnixListener::bind(&path).map_err(|source| self.no_socket(source))?;
         // Nobody else can have come in before this: the directory is closed to others.
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
         Ok(listener)
     }
 
+    fn no_socket(&self, source: io::Error) -> CreateError {
+        match source.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                CreateError::Socket { dir: self.store.shared.terminals.clone(), source }
+            }
+            _ => CreateError::Files(source),
+        }
+    }
+
     /// Into sight, in one step; refused by the system if there is a terminal of that name.
     fn name(&mut self) -> Result<(), CreateError> {
-        fs::rename(&self.hidden, self.store.dir(&self.id)).map_err(taken)?;
+        fs::rename(self.dir(), self.store.dir(&self.id)).map_err(taken)?;
         self.made = Made::Name;
         Ok(())
     }
@@ -235,20 +250,15 @@ impl Drop for Claim {
             }
             return;
         }
-        if self.made >= Made::Socket {
-            let _ = fs::remove_file(self.store.socket(&self.id));
-        }
         if self.made >= Made::Files {
-            let _ = fs::remove_dir_all(&self.hidden);
+            let _ = fs::remove_dir_all(self.dir());
         }
     }
 }
 
 fn taken(error: io::Error) -> CreateError {
     match error.kind() {
-        io::ErrorKind::AlreadyExists | io::ErrorKind::AddrInUse | io::ErrorKind::DirectoryNotEmpty => {
-            CreateError::Taken
-        }
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => CreateError::Taken,
         _ => CreateError::Files(error),
     }
 }

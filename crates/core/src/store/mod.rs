@@ -1,7 +1,8 @@
 //! The store: a directory of terminals, which is also the registry.
 //!
-//! `<state>/terminals/<id>/{meta, events, out}` and `<runtime>/<id>`, the holder's socket. Directories whose names begin
-//! with a dot are on their way in or out. There is no index and no daemon: to list is to read the directory.
+//! `<state>/terminals/<id>/{meta, events, out, socket}`. Directories whose names begin with a dot are on their way in or
+//! out. There is no index and no daemon: to list is to read the directory. The holder's socket is beside the journal, so
+//! that whoever can read a terminal can reach it: what a login brings with it and takes away plays no part.
 
 mod create;
 mod meta;
@@ -28,23 +29,21 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
+use wharf_shim::journal::SOCKET;
 use wharf_shim::launch::{Idle, Returning};
 
 /// Where a store keeps things.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dirs {
-    /// Journals; survives a reboot.
+    /// Journals, and the sockets beside them; survives a reboot, and is on a file system that can hold sockets.
     pub state: PathBuf,
-    /// Sockets; need not.
-    pub runtime: PathBuf,
 }
 
 impl Dirs {
-    /// Both under one directory.
+    /// Everything under one directory.
     #[must_use]
     pub fn under(dir: impl Into<PathBuf>) -> Self {
-        let state = dir.into();
-        Self { runtime: state.join("run"), state }
+        Self { state: dir.into() }
     }
 }
 
@@ -88,9 +87,8 @@ pub struct Store {
 #[derive(Debug)]
 struct Shared {
     terminals: PathBuf,
-    runtime: PathBuf,
     /// Keeps `/proc/self/fd/N` valid, by which long socket paths are reached.
-    runtime_fd: OwnedFd,
+    terminals_fd: OwnedFd,
     holder: Holder,
     cgroup: Option<PathBuf>,
     keep_spare: bool,
@@ -125,14 +123,13 @@ impl Store {
     /// waiting for its holder to get ready.
     pub fn open_with(dirs: Dirs, holder: Holder, spares: Spares) -> Result<Self, OpenError> {
         let terminals = dirs.state.join("terminals");
-        for dir in [&dirs.state, &terminals, &dirs.runtime] {
+        for dir in [&dirs.state, &terminals] {
             make_private(dir)?;
         }
-        let runtime_fd = open_dir(&dirs.runtime)?;
+        let terminals_fd = open_dir(&terminals)?;
         let shared = Shared {
             terminals,
-            runtime: dirs.runtime,
-            runtime_fd,
+            terminals_fd,
             holder,
             cgroup: wharf_shim::tree::cgroup::parent(),
             keep_spare: spares == Spares::One,
@@ -200,15 +197,16 @@ impl Store {
         self.shared.terminals.join(id.as_str())
     }
 
-    /// A socket's path, in a form that fits into an address whatever the length of the directory's name.
-    pub(crate) fn socket(&self, id: &TerminalId) -> PathBuf {
+    /// The path of the socket in one of the terminals' directories, in a form that fits into an address whatever the length
+    /// of the directory's name.
+    pub(crate) fn socket(&self, dir: &str) -> PathBuf {
         /// An address holds 108 bytes with its final NUL.
         const LONGEST: usize = 107;
-        let path = self.shared.runtime.join(id.as_str());
+        let path = self.shared.terminals.join(dir).join(SOCKET);
         if path.as_os_str().len() <= LONGEST {
             return path;
         }
-        PathBuf::from(format!("/proc/self/fd/{}/{id}", self.shared.runtime_fd.as_raw_fd()))
+        PathBuf::from(format!("/proc/self/fd/{}/{dir}/{SOCKET}", self.shared.terminals_fd.as_raw_fd()))
     }
 
     /// Takes a terminal's files away. True if they were there.
@@ -231,7 +229,6 @@ impl Store {
         match renamed {
             Ok(()) => {
                 wharf_shim::failpoint::hit("release.after_rename");
-                ignore_missing(fs::remove_file(self.socket(id)))?;
                 Ok(Remains { dir: Some(gone) })
             }
             // Somebody else has removed it, and the name may be a new terminal's by now.

@@ -7,7 +7,6 @@ use crate::terminal::{Phase, Terminal};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wharf_shim::journal::format::Damage;
@@ -104,8 +103,8 @@ fn disk_use(dir: &Path) -> u64 {
     files.filter_map(|file| file.metadata().ok()).map(|meta| meta.blocks() * BLOCK).sum()
 }
 
-/// What creators, removers and holders left when they were killed: hidden directories, sockets without a terminal,
-/// empty cgroups. What cannot be removed keeps nothing else.
+/// What creators, removers and holders left when they were killed: hidden directories and empty
+/// cgroups. What cannot be removed keeps nothing else.
 fn remove_leftovers(store: &Store) -> io::Result<()> {
     for entry in fs::read_dir(&store.shared.terminals)?.flatten() {
         let name = entry.file_name();
@@ -114,22 +113,10 @@ fn remove_leftovers(store: &Store) -> io::Result<()> {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-    for entry in fs::read_dir(&store.shared.runtime)?.flatten() {
-        let id = entry.file_name().to_str().and_then(TerminalId::parse);
-        let forgotten = id.is_some_and(|id| !store.dir(&id).exists() && nobody_listens(&store.socket(&id)));
-        if forgotten && is_old(&entry) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
     if let Some(parent) = &store.shared.cgroup {
         cgroup::remove_stale(parent);
     }
     Ok(())
-}
-
-/// A socket may belong to another store that shares the directory.
-fn nobody_listens(socket: &Path) -> bool {
-    matches!(UnixStream::connect(socket), Err(error) if error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 fn is_old(entry: &fs::DirEntry) -> bool {

@@ -46,7 +46,7 @@ impl Terminal {
                     return Err(ControlError::Unrecorded(io::Error::from_raw_os_error(errno)));
                 }
                 Ok(Reply::Refused(refusal)) => return Err(refusal.into()),
-                // Something has cleared the runtime directory, a logout perhaps.
+                // Somebody has removed the socket alone.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.end_by_signal().await?,
                 Ok(_) | Err(_) => {}
             }

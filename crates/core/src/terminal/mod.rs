@@ -57,7 +57,7 @@ impl Terminal {
         let meta = fs::read(dir.join(META)).and_then(|bytes| Meta::from_json(&bytes))?;
         let (events, out) = (File::open(dir.join(EVENTS))?, File::open(dir.join(OUT))?);
         let shared = Shared {
-            socket: store.socket(&id),
+            socket: store.socket(id.as_str()),
             store: store.clone(),
             id,
             dir,

@@ -35,7 +35,7 @@ async fn a_full_disk_stops_the_command_and_every_byte_follows_when_there_is_room
     for spec in [spec.clone(), spec.pty(wharf_core::Size::default())] {
         disk.resize("1m");
         let terminal = store.create(unrestricted(spec).unwrap()).await.unwrap();
-        stalled(disk.path().join("s/run").join(terminal.id().as_str())).await;
+        stalled(disk.path().join("s/terminals").join(terminal.id().as_str()).join("socket")).await;
         let Phase::Running { .. } = terminal.look().unwrap().phase else { panic!("ended") };
         let so_far = terminal.read(0, 1 << 30).unwrap().bytes;
         disk.resize("64m");
@@ -80,7 +80,7 @@ async fn a_kill_on_a_full_disk_ends_the_processes_and_a_release_makes_room() {
     let store =
         Store::open(Dirs::under(disk.path().join("s")), Holder::Process(program("wharf-shim"))).unwrap();
     let terminal = store.create(unrestricted(place.misbehaving(&["floods"])).unwrap()).await.unwrap();
-    stalled(disk.path().join("s/run").join(terminal.id().as_str())).await;
+    stalled(disk.path().join("s/terminals").join(terminal.id().as_str()).join("socket")).await;
     guarded(terminal.release_with(AT_ONCE)).await.unwrap();
     // The room is there when nobody has the file open any more: neither this test nor the holder, which is leaving.
     drop(terminal);
@@ -145,7 +145,7 @@ async fn who_follows_a_terminal_to_its_end_waits_quietly_while_the_disk_is_full(
     // One whose command still runs, and one whose command's end is on record.
     for (spec, ended) in [(place.misbehaving(&["floods"]), None), (place.line(&floods), Some(3))] {
         let terminal = store.create(unrestricted(spec).unwrap()).await.unwrap();
-        stalled(disk.path().join("s/run").join(terminal.id().as_str())).await;
+        stalled(disk.path().join("s/terminals").join(terminal.id().as_str()).join("socket")).await;
         let code = match terminal.look().unwrap().phase {
             Phase::Ended(ended) => ended.exit_code(),
             _ => None,

@@ -21,7 +21,7 @@ fn shim() -> Holder {
 }
 
 async fn until_stalled(disk: &SmallDisk, terminal: &Terminal) {
-    stalled(disk.path().join("s/run").join(terminal.id().as_str())).await;
+    stalled(disk.path().join("s/terminals").join(terminal.id().as_str()).join("socket")).await;
 }
 
 /// What `prints-numbered-lines` prints.

@@ -117,8 +117,8 @@ async fn disowning_again_changes_nothing_and_needs_no_socket_to_be_found() {
         until(&terminal, "ready").await;
         let mut input = terminal.input("test").unwrap();
         guarded(input.send(b"before\n")).await.unwrap();
-        // As a logout does. Connections that are there stay.
-        let socket = place.state().join("run").join(own.id().as_str());
+        // Somebody has taken it away. Connections that are there stay.
+        let socket = place.socket(&own);
         let aside = place.dir().join("aside");
         std::fs::rename(&socket, &aside).unwrap();
         guarded(own.disown()).await.unwrap();

@@ -101,57 +101,20 @@ async fn what_killed_front_ends_left_half_made_goes_once_it_is_old() {
     let id = wharf_core::TerminalId::random().unwrap();
     let new = place.state().join("terminals").join(format!(".new-{id}"));
     let gone = place.state().join("terminals").join(format!(".gone-{id}"));
-    let socket = place.state().join("run").join(id.as_str());
     let retention = Retention { age: FOR_EVER, total: u64::MAX };
     for dir in [&new, &gone] {
         fs::create_dir(dir).unwrap();
         fs::write(dir.join("events"), "").unwrap();
     }
-    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     place.store.tidy(&retention).unwrap();
-    assert!(new.exists() && gone.exists() && socket.exists(), "somebody may be at work on them");
+    assert!(new.exists() && gone.exists(), "somebody may be at work on them");
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
     for dir in [&new, &gone] {
         fs::File::open(dir).unwrap().set_modified(long_ago).unwrap();
     }
-    make_old(&socket);
     place.store.tidy(&retention).unwrap();
     assert!(leak::files(&place.state()).is_empty(), "{:?}", leak::files(&place.state()));
     place.check().await;
-}
-
-#[tokio::test]
-async fn stores_that_share_the_directory_of_sockets_leave_each_others_alone() {
-    let place = Place::process();
-    let shared = place.state().join("run");
-    let dirs = Dirs { state: place.dir().join("other"), runtime: shared.clone() };
-    let other = Store::open(dirs, Holder::Process(program("wharf-shim"))).unwrap();
-    let here = place.start(place.misbehaving(&["stays", "ready"])).await;
-    let grant = wharf_core::unrestricted(place.misbehaving(&["stays", "ready"])).unwrap();
-    let there = guarded(other.create(grant)).await.unwrap();
-    let dead = shared.join(wharf_core::TerminalId::random().unwrap().as_str());
-    drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
-    for socket in fs::read_dir(&shared).unwrap() {
-        make_old(&socket.unwrap().path());
-    }
-    let retention = Retention { age: Duration::ZERO, total: 0 };
-    place.store.tidy(&retention).unwrap();
-    other.tidy(&retention).unwrap();
-    assert!(!dead.exists(), "nobody listens there any more, and no store knows it");
-    for terminal in [&here, &there] {
-        assert!(place.socket(terminal).exists(), "{}", terminal.id());
-        assert_eq!(guarded(terminal.kill("test", Some(Duration::ZERO))).await.unwrap(), 1);
-        assert_eq!(guarded(terminal.wait()).await.unwrap().author, "test");
-    }
-    guarded(there.release()).await.unwrap();
-    drop((there, other));
-    place.check().await;
-}
-
-fn make_old(path: &std::path::Path) {
-    let old = rustix::fs::Timespec { tv_sec: 1_000_000, tv_nsec: 0 };
-    let times = rustix::fs::Timestamps { last_access: old, last_modification: old };
-    rustix::fs::utimensat(rustix::fs::CWD, path, &times, rustix::fs::AtFlags::empty()).unwrap();
 }
 
 #[tokio::test]
@@ -160,7 +123,7 @@ async fn everything_is_closed_to_others() {
         let place = Place::with(holder);
         let terminal = place.start(place.misbehaving(&["stays", "ready"])).await;
         let state = place.state();
-        for dir in [state.clone(), state.join("terminals"), state.join("run"), place.files(&terminal)] {
+        for dir in [state.clone(), state.join("terminals"), place.files(&terminal)] {
             assert_eq!(mode(&dir), 0o700, "{}", dir.display());
         }
         for file in ["events", "out", "meta"] {
@@ -196,11 +159,10 @@ async fn another_user_is_not_answered_even_if_the_doors_are_open() {
         fs::set_permissions(place.dir(), Permissions::from_mode(0o755)).unwrap();
         assert_eq!(as_nobody(&place.socket(&terminal)).await, "not connected: PermissionDenied\n");
         let state = place.state();
-        for (path, bits) in
-            [(state.clone(), 0o755), (state.join("run"), 0o755), (place.socket(&terminal), 0o777)]
-        {
-            fs::set_permissions(path, Permissions::from_mode(bits)).unwrap();
+        for dir in [state.clone(), state.join("terminals"), place.files(&terminal)] {
+            fs::set_permissions(dir, Permissions::from_mode(0o755)).unwrap();
         }
+        fs::set_permissions(place.socket(&terminal), Permissions::from_mode(0o777)).unwrap();
         assert_eq!(as_nobody(&place.socket(&terminal)).await, "not answered\n");
         place.check().await;
     }

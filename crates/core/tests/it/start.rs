@@ -364,7 +364,7 @@ async fn of_creators_with_one_name_one_succeeds_and_is_not_disturbed_by_the_othe
             }
             assert_eq!((made.len(), refused), (1, 3));
             let (n, terminal, _store) = made.remove(0);
-            assert!(leak::files(&place.state()).len() == 2, "its files and its socket, and no others");
+            assert_eq!(leak::files(&place.state()), [place.files(&terminal)], "its files, and no others");
             guarded(terminal.input("test").unwrap().send(b"heard\n")).await.unwrap();
             assert_eq!(guarded(terminal.wait()).await.unwrap().exit_code(), Some(n as i32));
             assert_eq!(text(&all_of(&terminal).await), format!("{n}-heard\n"));

@@ -15,3 +15,5 @@ pub const OUT: &str = "out";
 pub const EVENTS: &str = "events";
 /// What was asked for, written by the front end before the shim starts. The shim never reads it.
 pub const META: &str = "meta";
+/// Where its holder is asked, as long as it has one.
+pub const SOCKET: &str = "socket";

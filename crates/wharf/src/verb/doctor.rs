@@ -49,7 +49,7 @@ fn needed(place: &Place) -> Vec<Capability> {
     let opened = place.store().map(|_| ()).map_err(|failure| failure.message);
     let terminals = opened.clone().and_then(|()| directory(&place.dirs.state.join("terminals")));
     let state = terminals.and_then(|_| directory(&place.dirs.state));
-    let runtime = opened.and_then(|()| directory(&place.dirs.runtime));
+    let sockets = opened.and_then(|()| probe::sockets(&place.dirs.state));
     let required = [
         Capability::new(
             "state directory",
@@ -61,12 +61,12 @@ fn needed(place: &Place) -> Vec<Capability> {
             ],
         ),
         Capability::new(
-            "runtime directory",
-            runtime,
+            "sockets",
+            sockets,
             [
-                "the sockets of running terminals",
+                "reaching running terminals, beside their output",
                 "nothing can be started",
-                "make it yours with mode 0700, or set WHARF_STATE_DIR",
+                "set WHARF_STATE_DIR to a directory on a local file system, such as ext4 or tmpfs",
             ],
         ),
         Capability::new(

@@ -4,14 +4,14 @@ use crate::harness::{Wharf, json};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
-fn state_and_sockets_go_to_the_xdg_directories_closed_to_others() {
+fn everything_goes_to_the_xdg_state_directory_closed_to_others_and_nothing_elsewhere() {
     let wharf = Wharf::new();
     let (state, runtime) = (wharf.scratch().join("s"), wharf.scratch().join("r"));
     std::fs::create_dir(&runtime).unwrap();
     let mut command = wharf.command(["run", "--", "true"]);
     command.env_remove("WHARF_STATE_DIR").env("XDG_STATE_HOME", &state).env("XDG_RUNTIME_DIR", &runtime);
     assert!(command.status().unwrap().success());
-    for dir in [state.join("wharf"), state.join("wharf/terminals"), runtime.join("wharf")] {
+    for dir in [state.join("wharf"), state.join("wharf/terminals")] {
         assert_eq!(
             std::fs::metadata(&dir).unwrap().permissions().mode() & 0o7777,
             0o700,
@@ -19,6 +19,7 @@ fn state_and_sockets_go_to_the_xdg_directories_closed_to_others() {
             dir.display()
         );
     }
+    assert_eq!(std::fs::read_dir(&runtime).unwrap().count(), 0);
 }
 
 #[test]

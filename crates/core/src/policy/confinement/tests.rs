@@ -28,7 +28,6 @@ impl House {
         let places = Places {
             home: Some(base.join("home")),
             state: base.join("state"),
-            runtime: base.join("run"),
             config: base.join("home/.config/wharf"),
             ..Places::default()
         };

@@ -129,7 +129,6 @@ mod tests {
         let places = Places {
             home: Some("/users/u".into()),
             state: "/users/u/.local/state/wharf".into(),
-            runtime: "/run/user/1000/wharf".into(),
             config: "/users/u/.config/wharf".into(),
             policy: Some("/srv/policies/p.toml".into()),
             ..Places::default()
@@ -146,7 +145,7 @@ mod tests {
             ("/users/u/.config/nvim", "fine"),
             ("/users/u/.local", "wharf"),
             ("/users/u/.local/state/wharf/terminals", "hidden"),
-            ("/run", "wharf"),
+            ("/run", "system"),
             ("/run/user/1000/x", "hidden"),
             ("/srv/policies", "wharf"),
             ("/srv", "wharf"),

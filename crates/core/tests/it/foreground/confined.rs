@@ -17,7 +17,6 @@ pub(crate) fn confined(base: &Path, spec: Spec) -> Grant {
     let places = Places {
         home: Some(home.clone()),
         state: base.join("state"),
-        runtime: base.join("run"),
         config: home.join(".config/wharf"),
         policy: None,
         environment: Vec::new(),

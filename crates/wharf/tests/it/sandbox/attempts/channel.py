@@ -75,13 +75,13 @@ def ask_by_root_link_of_another(v):
 
 @attempt
 def ask_another_terminal(v):
-    return connect(socket.AF_UNIX, f"{v.state}/run/{v.terminal_id}")
+    return connect(socket.AF_UNIX, f"{v.state}/terminals/{v.terminal_id}/socket")
 
 
 @attempt
 def ask_own_holder(v):
     # Whoever can talk to the holder can lift its limits.
-    return connect(socket.AF_UNIX, f"{v.state}/run/{v.own_terminal}")
+    return connect(socket.AF_UNIX, f"{v.state}/terminals/{v.own_terminal}/socket")
 
 
 @attempt
