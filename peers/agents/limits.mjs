@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // How long an answer may be before an agent keeps a part of it from its model.
 //
-//   node limits.mjs WHARF
+//   node limits.mjs WHARF [AGENT ...]
 //
 // Prints for each agent the longest answer that its model saw whole: of wide lines, of wide lines with characters of two
 // bytes, and of short lines. The agents' server is this program too, started with `mcp`: its one tool answers with a text of
@@ -82,10 +82,11 @@ async function limit(name, model, wharf, kind) {
 if (process.argv[2] === "mcp") {
   serve()
 } else {
+  const [wharf, ...only] = process.argv.slice(2)
   console.log("| client | wide lines | two bytes a character | short lines |\n| --- | --- | --- | --- |")
-  for (const [title, name, model] of AGENTS) {
+  for (const [title, name, model] of AGENTS.filter(([, name]) => only.length === 0 || only.includes(name))) {
     const cells = []
-    for (const kind of KINDS) cells.push(await limit(name, model, process.argv[2], kind))
+    for (const kind of KINDS) cells.push(await limit(name, model, wharf, kind))
     console.log(`| ${title} | ${cells.join(" | ")} |`)
   }
 }
