@@ -59,9 +59,12 @@ async function seen(name, model, wharf, sizes) {
   const script = sizes.map(args => ({ tool: "say", args }))
   if (model) script.unshift({ tool: "tool_search", args: { query: "say" } })
   const server = fileURLToPath(import.meta.url)
-  const { results } = await talk(name, { wharf, home, cwd, server, model }, script)
-  rmSync(home, { recursive: true, force: true })
-  return results.slice(model ? 1 : 0).map((result, index) => result.includes(text(sizes[index])))
+  try {
+    const { results } = await talk(name, { wharf, home, cwd, server, model }, script)
+    return results.slice(model ? 1 : 0).map((result, index) => result.includes(text(sizes[index])))
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
 }
 
 async function limit(name, model, wharf, kind) {

@@ -33,14 +33,17 @@ function size(text) {
 }
 
 /// In which form, how much of it, and whether the agent took away what matters.
-function cell(text, [, tool]) {
+function cell(text, [, tool, args]) {
   const isJson = /"(content|text)":/.test(text)
   const hasBoth = isJson && /^\[exit code \d/m.test(text)
   const form = hasBoth ? "JSON and text" : isJson ? "JSON" : "text"
   const said = `${form}, ${CUT.test(text) ? "cut by the client to " : ""}${size(text)}`
   const times = text.split(ERROR).length - 1
   if (tool === "terminal_read") return times > 1 ? `${said}; the same ${times} times` : said
-  return /exit code \d|"exit_code":\d/.test(text) ? said : `${said}; **no exit code**`
+  const missing = []
+  if (!/exit code \d|"exit_code":\d/.test(text)) missing.push("; **no exit code**")
+  if (args.command !== "true" && !text.includes("terminal_read {")) missing.push("; **no way to the rest**")
+  return said + missing.join("")
 }
 
 async function measure(name, model, wharf, server) {
@@ -52,10 +55,13 @@ async function measure(name, model, wharf, server) {
   const script = [...CASES.map(([, tool, args]) => ({ tool, args })), close]
   // Codex hides tools from the models it knows.
   if (model) script.unshift({ tool: "tool_search", args: { query: "terminal" } })
-  const seen = await talk(name, { wharf, home, cwd, server, model }, script)
-  rmSync(home, { recursive: true, force: true })
-  const results = model ? seen.results.slice(1) : seen.results
-  return CASES.map((test, index) => (results[index] === undefined ? "not seen" : cell(results[index], test)))
+  try {
+    const { results } = await talk(name, { wharf, home, cwd, server, model }, script)
+    const seen = results.slice(model ? 1 : 0)
+    return CASES.map((test, index) => (seen[index] === undefined ? "not seen" : cell(seen[index], test)))
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
 }
 
 const [wharf, server] = process.argv.slice(2)
