@@ -105,10 +105,10 @@ async fn no_room_for_a_new_terminal_is_a_clear_error() {
     place.check().await;
 }
 
-/// A line that ends at once, and whose child floods once that is on record: when the command has been reaped.
-fn floods_after_its_end() -> String {
+/// A line that ends at once, and whose child floods as soon as a test comes true.
+fn floods_once(test: &str) -> String {
     let misbehave = program("wharf-misbehave");
-    format!("(while [ -d /proc/$$ ]; do :; done; exec {} floods) & exit 3", misbehave.display())
+    format!("(until {test}; do sleep 0.01; done; exec {} floods) & exit 3", misbehave.display())
 }
 
 /// Processor time that a process has used, in hundredths of a second.
@@ -141,10 +141,15 @@ async fn who_follows_a_terminal_to_its_end_waits_quietly_while_the_disk_is_full(
     let Some(disk) = SmallDisk::mount(place.dir().join("small"), "1m") else { return };
     let store =
         Store::open(Dirs::under(disk.path().join("s")), Holder::Process(program("wharf-shim"))).unwrap();
-    let floods = floods_after_its_end();
+    let go = place.dir().join("go");
+    let floods = floods_once(&format!("[ -e {} ]", go.display()));
     // One whose command still runs, and one whose command's end is on record.
     for (spec, ended) in [(place.misbehaving(&["floods"]), None), (place.line(&floods), Some(3))] {
         let terminal = store.create(unrestricted(spec).unwrap()).await.unwrap();
+        if ended.is_some() {
+            guarded(terminal.wait()).await.unwrap();
+            fs::write(&go, "").unwrap();
+        }
         stalled(disk.path().join("s/terminals").join(terminal.id().as_str()).join("socket")).await;
         let code = match terminal.look().unwrap().phase {
             Phase::Ended(ended) => ended.exit_code(),
@@ -167,7 +172,8 @@ async fn a_time_limit_is_kept_while_the_disk_is_full() {
     let Some(disk) = SmallDisk::mount(place.dir().join("small"), "1m") else { return };
     let store =
         Store::open(Dirs::under(disk.path().join("s")), Holder::Process(program("wharf-shim"))).unwrap();
-    let floods = floods_after_its_end();
+    // When the command has been reaped; its end may be on record by then, or wait for this child to settle.
+    let floods = floods_once("[ ! -d /proc/$$ ]");
     for (spec, cause) in
         [(place.misbehaving(&["floods"]), Cause::TimeLimit), (place.line(&floods), Cause::Exited)]
     {

@@ -21,6 +21,7 @@ mod limits;
 mod output;
 mod owner;
 mod retention;
+mod settling;
 mod shell;
 mod start;
 mod view;

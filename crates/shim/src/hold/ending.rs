@@ -1,4 +1,4 @@
-//! The end of the command: seen, drained, reaped, recorded.
+//! The end of the command: seen, drained, reaped, settled, recorded.
 //!
 //! Known from the kernel's wait, never from the end of the output. Reaping comes before the record because only then can
 //! the kernel say whether other children are left, and it risks nothing: the holder is the only parent, so a status
@@ -7,30 +7,45 @@
 
 use super::holder::Holder;
 use super::resource::limit_of;
+use super::settling::Settling;
 use super::wait::{self, Peek};
 use crate::failpoint;
 use crate::journal::record::{End, Lost, Record, Status};
-use crate::tree::{Members, proc};
-use std::os::fd::AsRawFd;
+use crate::tree::Members;
 
 impl Holder {
     /// Looks whether the command has ended, and if so brings its end on record.
     pub(super) fn check_exit(&mut self) {
-        if self.end.is_some() {
-            return;
-        }
-        if self.exit.is_none() {
-            self.exit = wait::peek(self.pid);
-            // Somebody else has waited for it. Its number may be used anew by now.
-            self.reaped |= self.exit.is_some_and(|exit| exit.status == Status::Lost(Lost::StatusTaken));
-        }
-        if self.exit.is_some() {
+        self.see_exit();
+        if self.end.is_none() && self.exit.is_some() {
             self.record_end();
         }
     }
 
+    /// As [`Holder::check_exit`], and whoever may still be writing is not waited for.
+    pub(super) fn check_exit_now(&mut self) {
+        self.see_exit();
+        if let Some(settling) = &mut self.settling {
+            settling.hurry();
+        }
+        self.check_exit();
+    }
+
+    fn see_exit(&mut self) {
+        if self.exit.is_some() {
+            return;
+        }
+        self.exit = wait::peek(self.pid);
+        if let Some(exit) = &self.exit {
+            self.settling = Some(Settling::new(self.started));
+            // Somebody else has waited for it. Its number may be used anew by now.
+            self.reaped |= exit.status == Status::Lost(Lost::StatusTaken);
+        }
+    }
+
     fn record_end(&mut self) {
-        let Some(exit) = self.exit else { return };
+        let (Some(exit), Some(Settling { lasted, at, .. })) = (self.exit, &self.settling) else { return };
+        let (lasted, at) = (*lasted, *at);
         failpoint::hit("exit.before_drain");
         if !self.drain() {
             return;
@@ -43,6 +58,10 @@ impl Holder {
         if let Members::Marked { root, .. } = &mut self.members {
             *root = None;
         }
+        self.input.close();
+        if !self.has_settled() {
+            return;
+        }
         let (left, holding) = self.survivors();
         let why = self.why.clone();
         let (cause, author) = why.unwrap_or_else(|| (self.own_cause(exit.status), String::new()));
@@ -50,7 +69,7 @@ impl Holder {
             status: exit.status,
             cause,
             author,
-            lasted: self.started.elapsed(),
+            lasted,
             user: exit.user,
             system: exit.system,
             peak_memory: exit.peak_memory,
@@ -59,10 +78,9 @@ impl Holder {
             limit: limit_of(&self.plan, cause),
         };
         failpoint::hit("exit.before_record");
-        self.journal.record(Record::End(end.clone()));
+        self.journal.record_at(Record::End(end.clone()), at);
         failpoint::hit("exit.after_record");
         self.end = Some(end);
-        self.input.close();
         if matches!(self.members, Members::Marked { .. }) {
             // Without children to count, the end of the output is the first sign that nobody is left.
             self.slave = None;
@@ -71,22 +89,13 @@ impl Holder {
     }
 
     /// How many descendants live, and how many of them hold the output. Costs nothing when there are none.
-    fn survivors(&mut self) -> (u32, u32) {
-        self.reap_others();
-        let alone = match self.members {
-            Members::Descendants => wait::peek_any() == Peek::Childless,
-            Members::Marked { .. } => self.cgroup.as_ref().is_some_and(|group| !group.is_populated()),
-        };
-        if alone {
-            self.alone = true;
+    fn survivors(&self) -> (u32, u32) {
+        if self.alone {
             return (0, 0);
         }
         let living = self.living();
-        let fd = self.slave.as_ref().unwrap_or(&self.output);
-        let name = proc::name_of(fd.as_raw_fd()).unwrap_or_default();
-        let holding = proc::holding(&living, &name);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        (count(living.len()), count(holding))
+        (count(living.len()), count(self.holding(&living)))
     }
 
     /// Takes the remains of descendants that ended up as children of this process.

@@ -4,6 +4,7 @@ use super::connection::{Connection, Watch};
 use super::input::Queue;
 use super::output::{GATHER, IoKind};
 use super::resource::Meter;
+use super::settling::Settling;
 use super::wait::{Exit, Signals, time_until};
 use super::{Leave, Parting};
 use crate::confine::placeholder::Placeholders;
@@ -57,6 +58,8 @@ pub(super) struct Holder {
     pub(super) last_activity: Instant,
     /// What the kernel said of the command, once it has.
     pub(super) exit: Option<Exit>,
+    /// Since then: until its helpers have settled, its end is not on record.
+    pub(super) settling: Option<Settling>,
     /// How much of the command's output is still to be read before its end may be recorded, if that was interrupted.
     pub(super) drain_left: Option<usize>,
     /// Whether the command's number may have been used anew.
@@ -145,6 +148,7 @@ impl Holder {
             started: now,
             last_activity: now,
             exit: None,
+            settling: None,
             drain_left: None,
             reaped: false,
             end: None,
@@ -270,7 +274,7 @@ impl Holder {
             None => [self.time_limit(), self.idle_limit()],
         };
         let soon = (stalled || self.must_look_again()).then(|| Instant::now() + LOOK_AGAIN);
-        let looks = [self.next_look(), self.deaf_until].into_iter().flatten();
+        let looks = [self.next_look(), self.next_settling(), self.deaf_until].into_iter().flatten();
         limits.into_iter().flatten().chain(soon).chain(looks).min()
     }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 impl Holder {
     /// Begins to end the tree, or hurries the kill that is under way.
     pub(super) fn begin_kill(&mut self, cause: Cause, author: String, grace: Duration) {
-        self.check_exit();
+        self.check_exit_now();
         if self.is_empty() {
             self.hurried = true;
             return self.write_at_last();
@@ -150,13 +150,16 @@ impl Holder {
     }
 
     fn finish_kill(&mut self) {
-        // The end must be on record before anybody is told that it is over.
+        // All that was printed is readable, and the end on record, before anybody is told that it is over.
+        self.drain();
+        self.write_at_last();
         if self.journal.is_stalled() {
             return;
         }
         if let Some(ladder) = self.ladder.take() {
             self.killed += ladder.processes();
             self.answer_kills(ladder.processes());
+            failpoint::hit("kill.after_answer");
         }
         self.hurried = true;
         // On a thread somebody may still hold the output who is none of ours, as far as anyone can tell: whatever such a

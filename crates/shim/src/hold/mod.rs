@@ -12,6 +12,7 @@ mod killing;
 mod output;
 mod resource;
 mod serve;
+mod settling;
 pub(crate) mod wait;
 
 use crate::confine::placeholder::Placeholders;

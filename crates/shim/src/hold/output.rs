@@ -75,6 +75,7 @@ impl Holder {
             self.drain_left = Some(left);
             return false;
         }
+        self.drain_left = None;
         true
     }
 

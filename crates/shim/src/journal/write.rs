@@ -147,10 +147,15 @@ impl Journal {
 
     /// Appends a record at the present end of the output.
     pub fn record(&mut self, record: Record) {
+        self.record_at(record, now());
+    }
+
+    /// The same of something that happened a moment ago.
+    pub fn record_at(&mut self, record: Record, at: u64) {
         if self.abandoned.is_some() {
             return;
         }
-        let entry = Entry { offset: self.end + self.unwritten.len() as u64, at: now(), record };
+        let entry = Entry { offset: self.end + self.unwritten.len() as u64, at, record };
         self.records.extend_from_slice(&entry.encode());
         if self.stalled.is_none()
             && let Err(error) = self.write_records()

@@ -9,6 +9,7 @@ pub mod cgroup;
 pub(crate) mod ladder;
 pub mod lost;
 pub mod proc;
+pub(crate) mod quiet;
 pub(crate) mod quota;
 pub(crate) mod usage;
 

@@ -89,6 +89,29 @@ async fn a_child_in_the_background_does_not_hold_the_end() {
 }
 
 #[tokio::test]
+async fn what_a_pipelines_last_helper_prints_is_in_the_output_after_the_wait() {
+    for at in EVERYWHERE {
+        let place = Place::process();
+        let station = Station::open(&place, at).await;
+        for round in 0..10 {
+            let line = "exec > >(tee log) 2>&1; echo hi; exit 3";
+            let params = json!({"command": "bash", "args": ["-c", line], "cwd": station.cwd});
+            let terminal = station.create(&station.one, params).await.unwrap();
+            let output = station.finished(&terminal).await;
+            assert_eq!(
+                (&output["output"], &output["exitStatus"]["exitCode"]),
+                (&json!("hi\n"), &json!(3)),
+                "{at:?}, round {round}"
+            );
+            station.ask("release", &terminal).await.unwrap();
+        }
+        std::fs::remove_file(station.cwd.join("log")).unwrap();
+        station.finish().await;
+        place.check().await;
+    }
+}
+
+#[tokio::test]
 async fn an_end_that_nobody_saw_is_an_error_and_not_a_success() {
     for at in EVERYWHERE {
         let place = Place::process();
