@@ -10,11 +10,11 @@ use wharf_testing::leak::{self, MARK};
 use wharf_testing::{Place, guarded};
 
 /// Each of its processes makes two, seven times over, and the last of them stay for a while.
-const BOMB: &str = "b() { [ $1 -gt 0 ] || exec sleep 20; b $(($1-1)) & b $(($1-1)) & wait; }; b 7";
-const PROCESSES: u32 = 40;
+pub(crate) const BOMB: &str = "b() { [ $1 -gt 0 ] || exec sleep 20; b $(($1-1)) & b $(($1-1)) & wait; }; b 7";
+pub(crate) const PROCESSES: u32 = 40;
 
 /// Waits until nothing is left of it.
-async fn until_over(terminal: &Terminal) -> Ended {
+pub(crate) async fn until_over(terminal: &Terminal) -> Ended {
     let ended = guarded(terminal.wait()).await.unwrap();
     let mut reader = terminal.reader(u64::MAX);
     assert_eq!(guarded(reader.next_until_closed(1)).await.unwrap(), Step::Closed);

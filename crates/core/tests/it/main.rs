@@ -15,6 +15,7 @@ mod faults_disk_kill;
 mod faults_holder;
 mod foreground;
 mod guard;
+mod idle;
 mod input;
 mod kill;
 mod limits;

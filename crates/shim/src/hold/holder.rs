@@ -171,6 +171,7 @@ impl Holder {
         }
         while !self.close() {
             for source in self.wait() {
+                self.meter.wake();
                 self.react(source);
             }
             self.on_time();

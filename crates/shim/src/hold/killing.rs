@@ -32,6 +32,7 @@ impl Holder {
             self.why = Some((cause, author));
         }
         self.ladder = Some(Ladder::new(grace, &self.living()));
+        self.meter.wake();
         if !grace.is_zero() {
             self.ask();
         }

@@ -2,7 +2,8 @@
 //!
 //! Where the terminal's cgroup has the controllers, the kernel keeps the first two and wakes the loop when one is met;
 //! the rest is counted here. There is no event for that, so it is looked at from time to time: never before a limit
-//! could have been reached, seldom while nothing runs, and at a cost that stays near one hundredth of a processor.
+//! could have been reached, seldom while nothing runs, not at all while nothing can, and at a cost that stays near one
+//! hundredth of a processor.
 //! Too many processes and too much memory are emergencies and end without grace.
 
 use super::holder::Holder;
@@ -10,11 +11,18 @@ use super::wait;
 use crate::journal::record::{Cause, Status};
 use crate::plan::{Plan, Resources, nanos};
 use crate::tree::Members;
+use crate::tree::blocked::Tty;
 use crate::tree::cgroup::Cgroup;
 use crate::tree::ladder::Ladder;
 use crate::tree::quota::{Alarm, Quota};
+use crate::tree::rest::{self, Rest};
 use crate::tree::usage::Usage;
 use rustix::time::{ClockId, clock_gettime};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The least time between two looks. A bomb doubles within a few milliseconds, but a machine takes it for this long.
@@ -42,8 +50,10 @@ pub(super) struct Meter {
     before: Duration,
     last: Usage,
     pause: Duration,
-    /// When to look again; never, if nothing has to be counted.
+    /// When to look again; never, if nothing has to be counted, or nothing can change before something is heard.
     next: Option<Instant>,
+    /// Whether the next look is put off until something is heard.
+    rests: bool,
 }
 
 impl Meter {
@@ -57,8 +67,8 @@ impl Meter {
         let processors = counted.cpu.and_then(|_| std::thread::available_parallelism().ok());
         let processors = processors.and_then(|n| u32::try_from(n.get()).ok()).unwrap_or(1);
         let before = wait::spent_by_children();
-        let mut meter =
-            Self { counted, processors, before, last: Usage::default(), pause: SHORTEST, next: None };
+        let (last, pause) = (Usage::default(), SHORTEST);
+        let mut meter = Self { counted, processors, before, last, pause, next: None, rests: false };
         let first = meter.soonest(&meter.last);
         meter.next = first.and_then(|pause| Instant::now().checked_add(pause));
         meter
@@ -86,6 +96,29 @@ impl Meter {
         // Time that was spent by somebody who is gone without having been waited for does not come back.
         self.last = Usage { cpu: usage.cpu.max(self.last.cpu), ..usage };
         self.next = Instant::now().checked_add(self.pause);
+    }
+
+    /// Whether the tree has been asleep for so long that it is worth finding out for how long it will be.
+    fn is_idle(&self, usage: &Usage) -> bool {
+        self.pause >= LONGEST && usage.cpu == self.last.cpu
+    }
+
+    /// Nothing can change for a while, but for what the holder hears of.
+    fn rest(&mut self, rest: Rest) {
+        self.rests = rest != Rest::None;
+        self.next = match rest {
+            Rest::None => self.next,
+            Rest::For(time) => self.next.max(Instant::now().checked_add(time)),
+            Rest::UntilTold => None,
+        };
+    }
+
+    /// Something has happened that the tree may have been woken by.
+    pub(super) fn wake(&mut self) {
+        if std::mem::take(&mut self.rests) {
+            self.pause = SHORTEST;
+            self.next = Instant::now().checked_add(SHORTEST);
+        }
     }
 
     /// How long it takes at least until a limit can be reached.
@@ -142,10 +175,28 @@ impl Holder {
         let before = clock();
         let mut usage = self.usage();
         usage.cpu = usage.cpu.max(self.meter.last.cpu);
+        let rest = if self.meter.is_idle(&usage) { self.rest() } else { Rest::None };
         self.meter.plan_next(usage, clock().saturating_sub(before));
+        self.meter.rest(rest);
         if let Some(cause) = self.meter.judge(&usage) {
             self.end_by_limit(cause);
         }
+    }
+
+    /// For how long nothing of the tree can run.
+    fn rest(&self) -> Rest {
+        let tty = self.slave.as_ref().and_then(|slave| Tty::of(slave).ok());
+        let command = self.pid.as_raw_nonzero().get();
+        rest::of(|| self.living(), tty, |process| process.pid == command && self.runs_as_planned())
+    }
+
+    /// Whether the command is still the program that was asked for. A shell that somebody was given knows no alarm but
+    /// its own time limit; what it is replaced by may.
+    fn runs_as_planned(&self) -> bool {
+        let file = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+        let program = Path::new(OsStr::from_bytes(self.plan.program.to_bytes()));
+        let runs = format!("/proc/{}/exe", self.pid.as_raw_nonzero());
+        self.exit.is_none() && file(program).is_some_and(|planned| file(Path::new(&runs)) == Some(planned))
     }
 
     fn usage(&self) -> Usage {
@@ -284,5 +335,24 @@ mod tests {
             pauses.push(meter.pause.as_millis());
         }
         assert_eq!(pauses, [25, 50, 100, 200, 400, 800, 1000, 1000, 25]);
+    }
+
+    #[test]
+    fn a_tree_that_cannot_run_is_looked_at_when_something_is_heard() {
+        let mut meter = meter(Resources { processes: Some(64), ..NOTHING });
+        assert!(!meter.is_idle(&used(1, 0, 0)), "it has only just begun");
+        meter.pause = LONGEST;
+        assert!(meter.is_idle(&used(1, 0, 0)) && !meter.is_idle(&used(1, 0, 1)));
+        meter.rest(Rest::For(Duration::from_secs(60)));
+        assert!(meter.next > Instant::now().checked_add(Duration::from_secs(50)));
+        meter.rest(Rest::For(Duration::ZERO));
+        assert!(meter.next > Instant::now().checked_add(Duration::from_secs(50)), "not sooner than planned");
+        meter.rest(Rest::UntilTold);
+        assert_eq!(meter.next, None);
+        meter.wake();
+        assert!(meter.next.is_some_and(|at| at <= Instant::now() + SHORTEST));
+        let next = meter.next;
+        meter.wake();
+        assert_eq!(meter.next, next, "who is awake is not woken");
     }
 }

@@ -26,7 +26,7 @@ const SELECTABLE: usize = 1024;
 /// arguments.
 const MOST_RESUMED: u64 = 16;
 
-const READS: &[libc::c_long] = &[
+pub(super) const READS: &[libc::c_long] = &[
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_pread64,
@@ -62,7 +62,7 @@ impl Tty {
     }
 
     /// Whether a descriptor of a process in this terminal's session is it, or `/dev/tty`, which then means it.
-    fn is(self, thread: &Path, fd: u64) -> bool {
+    pub(super) fn is(self, thread: &Path, fd: u64) -> bool {
         let Ok(file) = fs::metadata(thread.join(format!("fd/{fd}"))) else { return false };
         let is_device = FileType::from_raw_mode(file.mode()) == FileType::CharacterDevice;
         let is_own = (major(file.rdev()), minor(file.rdev())) == (5, 0);
@@ -104,7 +104,7 @@ fn rank(doing: Doing) -> u8 {
     }
 }
 
-fn dirs(process: &Process) -> Vec<PathBuf> {
+pub(super) fn dirs(process: &Process) -> Vec<PathBuf> {
     let tasks = PathBuf::from(format!("/proc/{}/task", process.pid));
     match process.threads {
         0 | 1 => vec![tasks.join(process.pid.to_string())],
@@ -137,14 +137,19 @@ fn thread_doing(thread: &Path, tty: Tty) -> Option<Doing> {
 
 /// The call that a thread is blocked in.
 #[derive(Debug, PartialEq, Eq)]
-struct Call {
-    number: libc::c_long,
-    arguments: [u64; 6],
+pub(super) struct Call {
+    pub(super) number: libc::c_long,
+    pub(super) arguments: [u64; 6],
     /// Stack pointer and program counter.
     at: [u64; 2],
 }
 
 impl Call {
+    /// The one that a thread is blocked in, if that can be seen and is numbered as ours are.
+    pub(super) fn of(thread: &Path) -> Option<Self> {
+        Self::parse(&fs::read_to_string(thread.join("syscall")).ok()?).filter(|call| !call.is_foreign())
+    }
+
     /// `0 0x3 0x7ffd… … SP PC`; a thread that is blocked in none has -1 there.
     fn parse(text: &str) -> Option<Self> {
         let mut fields = text.split_ascii_whitespace();
@@ -199,7 +204,7 @@ fn polled(thread: &Path, set: u64, count: u64) -> Option<Vec<u64>> {
 }
 
 /// The same of a select, which the kernel does not write to before it returns.
-fn selected(thread: &Path, count: u64, set: u64) -> Option<Vec<u64>> {
+pub(super) fn selected(thread: &Path, count: u64, set: u64) -> Option<Vec<u64>> {
     if set == 0 {
         return Some(Vec::new());
     }
@@ -226,7 +231,7 @@ fn registered(thread: &Path, epoll: u64) -> Option<Vec<u64>> {
     Some(fds.take(MOST_WATCHED).collect())
 }
 
-fn memory(thread: &Path, at: u64, len: usize) -> Option<Vec<u8>> {
+pub(super) fn memory(thread: &Path, at: u64, len: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; len];
     File::open(thread.join("mem")).ok()?.read_exact_at(&mut bytes, at).ok()?;
     Some(bytes)

@@ -11,6 +11,7 @@ pub mod lost;
 pub mod proc;
 pub(crate) mod quiet;
 pub(crate) mod quota;
+pub(crate) mod rest;
 pub(crate) mod usage;
 
 use proc::Process;

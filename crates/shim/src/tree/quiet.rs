@@ -22,7 +22,7 @@ pub(crate) fn is_quiet(list: impl Fn() -> Vec<Process>) -> bool {
 }
 
 /// All threads of all of them; nothing if one runs, or is about to, or waits for a disk.
-fn asleep(processes: &[Process]) -> Option<Vec<Asleep>> {
+pub(super) fn asleep(processes: &[Process]) -> Option<Vec<Asleep>> {
     let mut threads = Vec::new();
     for process in processes {
         for entry in fs::read_dir(format!("/proc/{}/task", process.pid)).into_iter().flatten().flatten() {

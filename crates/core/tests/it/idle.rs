@@ -1,0 +1,67 @@
+//! Terminals in which nothing can change: nobody is woken for them, and their limits hold.
+
+use crate::limits::{BOMB, PROCESSES, until_over};
+use std::time::Duration;
+use wharf_core::{Cause, Size, Spec, Terminal};
+use wharf_testing::{Place, guarded, until};
+
+/// How often the process that holds a terminal has been switched away from.
+fn switches(place: &Place, terminal: &Terminal) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", place.holder_of(terminal))).unwrap();
+    let counts = status.lines().filter(|line| line.contains("ctxt_switches:"));
+    counts.map(|line| line.rsplit('\t').next().unwrap().parse::<u64>().unwrap()).sum()
+}
+
+/// Waits for three seconds in which the holder does not run at all.
+async fn until_idle(place: &Place, terminal: &Terminal) {
+    guarded(async {
+        loop {
+            let before = switches(place, terminal);
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            if switches(place, terminal) == before {
+                return;
+            }
+        }
+    })
+    .await;
+}
+
+fn shell(place: &Place) -> Spec {
+    place.marked(Spec::argv("/bin/bash", ["--norc", "-i"])).env("PS1", "ready: ").pty(Size::default())
+}
+
+#[tokio::test]
+async fn nobody_is_woken_for_a_shell_at_its_prompt_and_its_limit_holds_after_that() {
+    let place = Place::process();
+    let terminal = place.start(shell(&place).process_limit(PROCESSES)).await;
+    until(&terminal, "ready: ").await;
+    until_idle(&place, &terminal).await;
+    let mut input = terminal.input("test").unwrap();
+    guarded(input.send(format!("{BOMB}\n").as_bytes())).await.unwrap();
+    assert_eq!(until_over(&terminal).await.cause, Cause::ProcessLimit);
+    place.check().await;
+}
+
+#[tokio::test]
+async fn nobody_is_woken_for_a_sleep_and_a_bomb_after_it_is_caught() {
+    let place = Place::process();
+    let sleeps = place.start(place.line("sleep 1000").process_limit(PROCESSES)).await;
+    until_idle(&place, &sleeps).await;
+    let wakes = place.start(place.line(&format!("sleep 4; {BOMB}")).process_limit(PROCESSES)).await;
+    let ended = until_over(&wakes).await;
+    assert_eq!(ended.cause, Cause::ProcessLimit);
+    assert!(ended.lasted < Duration::from_secs(12), "{:?}", ended.lasted);
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_program_that_waits_for_the_terminal_with_an_alarm_set_is_watched_on() {
+    let place = Place::process();
+    let program = "$SIG{ALRM} = sub { exec '/bin/sh', '-c', $ARGV[0] }; alarm 4; <STDIN>";
+    let line = format!("exec perl -e \"{}\" '{BOMB}'", program.replace('$', "\\$"));
+    let terminal = place.start(place.line(&line).pty(Size::default()).process_limit(PROCESSES)).await;
+    let ended = until_over(&terminal).await;
+    assert_eq!(ended.cause, Cause::ProcessLimit);
+    assert!(ended.lasted < Duration::from_secs(12), "{:?}", ended.lasted);
+    place.check().await;
+}
