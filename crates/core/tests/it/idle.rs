@@ -1,6 +1,7 @@
 //! Terminals in which nothing can change: nobody is woken for them, and their limits hold.
 
 use crate::limits::{BOMB, PROCESSES, until_over};
+use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
 use wharf_core::{Cause, Size, Spec, Terminal};
 use wharf_testing::{Place, guarded, until};
@@ -51,6 +52,21 @@ async fn nobody_is_woken_for_a_sleep_and_a_bomb_after_it_is_caught() {
     let ended = until_over(&wakes).await;
     assert_eq!(ended.cause, Cause::ProcessLimit);
     assert!(ended.lasted < Duration::from_secs(12), "{:?}", ended.lasted);
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_bomb_after_a_sleep_that_somebody_else_ends_is_caught() {
+    let place = Place::process();
+    let line = format!("sleep 1000; {BOMB}");
+    let terminal = place.start(place.line(&line).process_limit(PROCESSES)).await;
+    until_idle(&place, &terminal).await;
+    let shell = place.events(&terminal).start().unwrap().1.pid;
+    let sleep = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
+    let sleep = Pid::from_raw(sleep.trim().parse().unwrap()).unwrap();
+    // The one signal after which the shell prints nothing.
+    kill_process(sleep, Signal::PIPE).unwrap();
+    assert_eq!(until_over(&terminal).await.cause, Cause::ProcessLimit);
     place.check().await;
 }
 

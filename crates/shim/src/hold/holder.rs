@@ -91,6 +91,8 @@ enum Source {
     Input,
     Exit,
     Survivor,
+    /// One of a tree that was at rest has ended.
+    Sleeper,
     /// A limit that the kernel keeps.
     Alarm,
     Signals,
@@ -207,6 +209,8 @@ impl Holder {
             Source::Input => self.input.write(&self.output),
             Source::Exit => self.check_exit(),
             Source::Survivor => self.survivor = None,
+            // As with everything that is heard, the tree is looked at again.
+            Source::Sleeper => {}
             Source::Alarm => self.hear_alarms(),
             Source::Signals => {
                 if self.signals.as_ref().is_some_and(Signals::asked_to_go) {
@@ -304,6 +308,9 @@ impl Holder {
         }
         if let Some(survivor) = &self.survivor {
             add(Source::Survivor, PollFd::new(survivor, PollFlags::IN));
+        }
+        for sleeper in self.meter.sleepers() {
+            add(Source::Sleeper, PollFd::new(sleeper, PollFlags::IN));
         }
         for alarm in self.alarms() {
             add(Source::Alarm, PollFd::new(&alarm.file, PollFlags::PRI));

@@ -20,6 +20,7 @@ use crate::tree::usage::Usage;
 use rustix::time::{ClockId, clock_gettime};
 use std::ffi::OsStr;
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -52,8 +53,9 @@ pub(super) struct Meter {
     pause: Duration,
     /// When to look again; never, if nothing has to be counted, or nothing can change before something is heard.
     next: Option<Instant>,
-    /// Whether the next look is put off until something is heard.
+    /// Whether the next look is put off until something is heard, be it the end of one of these.
     rests: bool,
+    sleepers: Vec<OwnedFd>,
 }
 
 impl Meter {
@@ -68,7 +70,8 @@ impl Meter {
         let processors = processors.and_then(|n| u32::try_from(n.get()).ok()).unwrap_or(1);
         let before = wait::spent_by_children();
         let (last, pause) = (Usage::default(), SHORTEST);
-        let mut meter = Self { counted, processors, before, last, pause, next: None, rests: false };
+        let mut meter =
+            Self { counted, processors, before, last, pause, next: None, rests: false, sleepers: Vec::new() };
         let first = meter.soonest(&meter.last);
         meter.next = first.and_then(|pause| Instant::now().checked_add(pause));
         meter
@@ -104,7 +107,8 @@ impl Meter {
     }
 
     /// Nothing can change for a while, but for what the holder hears of.
-    fn rest(&mut self, rest: Rest) {
+    fn rest(&mut self, (rest, sleepers): (Rest, Vec<OwnedFd>)) {
+        self.sleepers = sleepers;
         self.rests = rest != Rest::None;
         self.next = match rest {
             Rest::None => self.next,
@@ -116,9 +120,15 @@ impl Meter {
     /// Something has happened that the tree may have been woken by.
     pub(super) fn wake(&mut self) {
         if std::mem::take(&mut self.rests) {
+            self.sleepers = Vec::new();
             self.pause = SHORTEST;
             self.next = Instant::now().checked_add(SHORTEST);
         }
+    }
+
+    /// Those whose end is to be heard.
+    pub(super) fn sleepers(&self) -> &[OwnedFd] {
+        &self.sleepers
     }
 
     /// How long it takes at least until a limit can be reached.
@@ -175,7 +185,7 @@ impl Holder {
         let before = clock();
         let mut usage = self.usage();
         usage.cpu = usage.cpu.max(self.meter.last.cpu);
-        let rest = if self.meter.is_idle(&usage) { self.rest() } else { Rest::None };
+        let rest = if self.meter.is_idle(&usage) { self.rest() } else { (Rest::None, Vec::new()) };
         self.meter.plan_next(usage, clock().saturating_sub(before));
         self.meter.rest(rest);
         if let Some(cause) = self.meter.judge(&usage) {
@@ -183,8 +193,8 @@ impl Holder {
         }
     }
 
-    /// For how long nothing of the tree can run.
-    fn rest(&self) -> Rest {
+    /// For how long nothing of the tree can run, unless one of these ends.
+    fn rest(&self) -> (Rest, Vec<OwnedFd>) {
         let tty = self.slave.as_ref().and_then(|slave| Tty::of(slave).ok());
         let command = self.pid.as_raw_nonzero().get();
         rest::of(|| self.living(), tty, |process| process.pid == command && self.runs_as_planned())
@@ -343,11 +353,11 @@ mod tests {
         assert!(!meter.is_idle(&used(1, 0, 0)), "it has only just begun");
         meter.pause = LONGEST;
         assert!(meter.is_idle(&used(1, 0, 0)) && !meter.is_idle(&used(1, 0, 1)));
-        meter.rest(Rest::For(Duration::from_secs(60)));
+        meter.rest((Rest::For(Duration::from_secs(60)), Vec::new()));
         assert!(meter.next > Instant::now().checked_add(Duration::from_secs(50)));
-        meter.rest(Rest::For(Duration::ZERO));
+        meter.rest((Rest::For(Duration::ZERO), Vec::new()));
         assert!(meter.next > Instant::now().checked_add(Duration::from_secs(50)), "not sooner than planned");
-        meter.rest(Rest::UntilTold);
+        meter.rest((Rest::UntilTold, Vec::new()));
         assert_eq!(meter.next, None);
         meter.wake();
         assert!(meter.next.is_some_and(|at| at <= Instant::now() + SHORTEST));

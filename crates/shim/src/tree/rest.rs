@@ -5,8 +5,9 @@
 //! counts as "at any moment": a server waits for the network, and so does whoever waits for other things beside the
 //! terminal, or has an alarm set, of which the kernel tells nobody.
 //!
-//! What remains: a program that somebody outside the tree sends a signal to, and that has a handler for it, runs unseen
-//! until it prints, or something of it ends.
+//! Whoever is killed from outside is waited for by others, perhaps, who then go on; so a handle of everybody is handed
+//! out, which tells. What remains: a program that is sent a signal from outside, and has a handler for it, runs unseen
+//! until it prints, or something of the tree ends.
 
 use super::blocked::{self, Call, READS, Tty};
 use super::proc::{self, Process};
@@ -14,8 +15,12 @@ use super::quiet;
 use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
+
+/// Larger trees are never at rest: each process takes a descriptor of the holder's.
+const MOST_PROCESSES: usize = 16;
 
 /// Until when nothing happens in a tree; the sooner the less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,27 +33,32 @@ pub(crate) enum Rest {
     UntilTold,
 }
 
+const NONE: (Rest, Vec<OwnedFd>) = (Rest::None, Vec::new());
+
 /// Of those whom `list` names, at a moment during this call. An alarm of a process that `is_known` is none to fear: shells
-/// at their prompts answer to it by leaving.
+/// at their prompts answer to it by leaving. With it come handles that are readable when one of them has ended.
 pub(crate) fn of(
     list: impl Fn() -> Vec<Process>,
     tty: Option<Tty>,
     is_known: impl Fn(&Process) -> bool,
-) -> Rest {
+) -> (Rest, Vec<OwnedFd>) {
     let processes = list();
-    let Some(before) = quiet::asleep(&processes).filter(|threads| !threads.is_empty()) else {
-        return Rest::None;
-    };
+    let Some(before) = quiet::asleep(&processes) else { return NONE };
+    if !(1..=MOST_PROCESSES).contains(&processes.len()) {
+        return NONE;
+    }
+    let handles: Vec<OwnedFd> = processes.iter().filter_map(proc::open).collect();
     let mut rest = Rest::UntilTold;
     for process in &processes {
         let may_wake = has_alarm(process.pid) && !is_known(process);
         rest = if may_wake { Rest::None } else { rest.min(of_process(process, tty)) };
         if rest == Rest::None {
-            return rest;
+            return NONE;
         }
     }
     // Only what was true of all of them at one moment is true.
-    if quiet::asleep(&list()) == Some(before) { rest } else { Rest::None }
+    let is_so = handles.len() == processes.len() && quiet::asleep(&list()) == Some(before);
+    if is_so { (rest, handles) } else { NONE }
 }
 
 /// Whether a process may have asked the kernel to wake it, as far as that can be known: its timers can be listed, its
@@ -139,7 +149,7 @@ mod tests {
     #[test]
     fn whoever_looks_does_not_rest() {
         let me = || proc::look(std::process::id().cast_signed()).into_iter().collect();
-        assert_eq!(of(me, None, |_| true), Rest::None);
-        assert_eq!(of(Vec::new, None, |_| true), Rest::None, "nobody is found where everybody is hidden");
+        assert_eq!(of(me, None, |_| true).0, Rest::None);
+        assert_eq!(of(Vec::new, None, |_| true).0, Rest::None, "nobody is found where everybody is hidden");
     }
 }
