@@ -21,7 +21,7 @@ is that key; literal true types it as a word.
 into head or tail to save space; search with terminal_read instead.";
 
 pub(super) const EXECUTE: &str = "\
-Run a command in a persistent shell and return its output, exit code and working directory. Waits up to `timeout` seconds; \
+Execute a command in a persistent shell (your bash, zsh or sh) and return its exit code, working directory and output. Waits up to `timeout` seconds; \
 then the answer says \"still running\" and the command goes on. While something runs: an empty command waits for more \
 output; a lone key name (C-c, C-d, Up, Enter, Escape…) presses that key, unless literal is true; is_input true types the \
 text into the program, with Enter unless no_enter. An unknown terminal_id opens a new terminal.";
