@@ -18,7 +18,9 @@ async fn until_idle(place: &Place, terminal: &Terminal) {
     guarded(async {
         loop {
             let before = switches(place, terminal);
-            tokio::time::sleep(Duration::from_secs(3)).await;
+            // The creator is told of the end unasked, so waiting for it wakes nobody either.
+            let ended = tokio::time::timeout(Duration::from_secs(3), terminal.wait()).await;
+            assert!(ended.is_err(), "{ended:?}");
             if switches(place, terminal) == before {
                 return;
             }
