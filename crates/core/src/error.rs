@@ -143,6 +143,9 @@ pub enum ControlError {
     /// Nothing of it is left, but that could not be written: the disk is full, and nothing on it could be given up for it.
     #[error("everything was ended, but that could not be written: {0}")]
     Unrecorded(io::Error),
+    /// Nothing of it runs, but its files cannot be taken away.
+    #[error("the terminal's files cannot be removed: {0}")]
+    Kept(io::Error),
     /// Its holder cannot be reached or did not answer.
     #[error("the terminal's holder does not answer: {0}")]
     Unreachable(io::Error),
@@ -157,6 +160,7 @@ impl ControlError {
             Self::Refused(refusal) => refusal.code(),
             Self::Survivors => "survivors",
             Self::Unrecorded(error) => limit_or(error, "unrecorded"),
+            Self::Kept(_) => "files",
             Self::Unreachable(_) => "unreachable",
         }
     }

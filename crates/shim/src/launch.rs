@@ -33,7 +33,11 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// How long a shim may take to answer its plan. It does so within milliseconds; the limit is for a machine in trouble.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// The same where somebody only wants to know whether it answers.
+const BRIEFLY: Duration = Duration::from_secs(5);
+/// No plan of any version, and so answered with the version that would be understood.
+const NO_PLAN: [u8; 1] = [0];
 
 /// The descriptors that travel with a plan, in this order.
 #[derive(Debug)]
@@ -247,6 +251,31 @@ fn bare(path: &Path) -> Command {
     // A program that serves as its own shim knows by this name what it is started for.
     command.arg0("wharf-shim").env_clear().stdout(Stdio::null()).stderr(Stdio::null());
     command
+}
+
+/// Starts a shim and speaks with it, to no other end: whether it can be executed, answers, and is of this version.
+pub fn try_shim(path: &Path) -> Result<(), LaunchError> {
+    let failed = |source| LaunchError::Shim { path: path.display().to_string(), source };
+    let (mut command, Idle { mut socket, .. }) = shim(path, None, Descent::Child).map_err(failed)?;
+    let mut child = command.spawn().map_err(failed)?;
+    // It holds the shim's end of the socket, whose closing is to be seen.
+    drop(command);
+    let answer = socket
+        .set_read_timeout(Some(BRIEFLY))
+        .and_then(|()| socket.write_all(&frame(&NO_PLAN)))
+        .and_then(|()| read_reply(&mut socket, &mut Deframer::new(MAX_FRAME)));
+    // It leaves by itself, if it is one.
+    let _ = child.kill();
+    let _ = child.wait();
+    match answer.map(started) {
+        Ok(Err(LaunchError::Version { theirs: plan::VERSION, .. })) => Ok(()),
+        Ok(Err(error)) => Err(error.of_new(path)),
+        Ok(Ok(_)) => Err(LaunchError::Silent(io::Error::other("it answers what nobody asked")).of_new(path)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err(LaunchError::Silent(io::ErrorKind::TimedOut.into()))
+        }
+        Err(error) => Err(LaunchError::Silent(error).of_new(path)),
+    }
 }
 
 /// A command that starts a guard, which starts `program` with these arguments, and the starter's hold on it.

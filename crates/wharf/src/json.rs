@@ -4,7 +4,7 @@ use crate::life;
 use crate::report::Failure;
 use serde::Serialize;
 use std::time::Duration;
-use wharf_core::{Ended, Look, Outcome, Phase, ReadError, Terminal};
+use wharf_core::{Ended, Look, Outcome, Phase, ReadError, Terminal, TerminalId};
 
 /// Text in a record at most: enough for any log that somebody reads, and no danger to whoever parses it.
 const MOST_TEXT: usize = 1 << 20;
@@ -79,7 +79,33 @@ fn reason(ended: &Ended) -> Option<&'static str> {
     }
 }
 
-/// One entry of `wharf ls --json`.
+/// An entry of `wharf ls --json`.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Entry {
+    Readable(Box<Listed>),
+    Unreadable(Unreadable),
+}
+
+/// One whose files are damaged, or from a later wharf.
+#[derive(Debug, Serialize)]
+pub(crate) struct Unreadable {
+    id: String,
+    /// `damaged`, or `unreadable` for other reasons.
+    state: &'static str,
+    /// Why.
+    error: String,
+    code: &'static str,
+}
+
+impl Unreadable {
+    pub(crate) fn new(id: &TerminalId, error: &ReadError) -> Self {
+        let state = if matches!(error, ReadError::Damaged(_)) { "damaged" } else { "unreadable" };
+        Self { id: id.to_string(), state, error: error.to_string(), code: error.code() }
+    }
+}
+
+/// One that can be read.
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     id: String,

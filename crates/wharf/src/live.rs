@@ -42,12 +42,13 @@ pub(crate) async fn follow(
     until: Until,
     mut through: Through<'_>,
 ) -> Result<(), Failure> {
+    let terminal = reader.terminal().clone();
     let mut dropped = 0;
     loop {
         let step = match until {
             Until::Here(end) if reader.offset() >= end => Step::Closed,
-            Until::Here(_) | Until::Closed => reader.next_until_closed(PIECE).await?,
-            Until::Ended => reader.next(PIECE).await?,
+            Until::Here(_) | Until::Closed => terminal.attended(reader.next_until_closed(PIECE)).await?,
+            Until::Ended => terminal.attended(reader.next(PIECE)).await?,
         };
         let Step::Output(chunk) = step else { break };
         dropped += chunk.gap;

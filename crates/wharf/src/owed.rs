@@ -4,25 +4,36 @@
 
 use crate::place::Place;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use wharf_core::policy::audit::Entry;
 use wharf_core::{CreateError, Ended, Phase, ReadError, Store, TerminalId};
-
-/// Nobody takes this long from putting the file down to having a terminal of that name.
-const YOUNG: Duration = Duration::from_secs(60);
 
 fn dir(state: &Path) -> PathBuf {
     state.join("owed")
 }
 
+/// Whoever holds this is making the terminal, so that nobody takes it for one that is gone. Dropped, or with a creator
+/// that was killed, it is let go by the kernel.
+#[derive(Debug)]
+pub(crate) struct Noted {
+    _locked: File,
+}
+
 /// The end of this terminal will have to be written.
-pub(crate) fn note(state: &Path, id: &TerminalId) -> io::Result<()> {
+pub(crate) fn note(state: &Path, id: &TerminalId) -> io::Result<Noted> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir(state))?;
-    File::create(dir(state).join(id.as_str())).map(drop)
+    loop {
+        let file = File::create(dir(state).join(id.as_str()))?;
+        flock(&file, FlockOperation::LockExclusive)?;
+        // Somebody who passed by before it was locked may have taken it away.
+        if file.metadata()?.nlink() > 0 {
+            return Ok(Noted { _locked: file });
+        }
+    }
 }
 
 /// It has none, because it did not begin.
@@ -37,20 +48,44 @@ pub(crate) fn ended(place: &Place, id: &TerminalId, ended: &Ended) {
     let _ = pay(place, id, || Some(entry));
 }
 
+/// Brings those to their end whose holder died, so that whoever uses wharf at all ends what such a holder left. Little work
+/// while they run.
+pub(crate) fn sweep(place: &Place, store: &Store) {
+    for id in all(place) {
+        let _ = store.settled(&id);
+    }
+}
+
+fn all(place: &Place) -> Vec<TerminalId> {
+    let entries = fs::read_dir(dir(&place.dirs.state)).into_iter().flatten().flatten();
+    entries.filter_map(|entry| TerminalId::parse(entry.file_name().to_str()?)).collect()
+}
+
 /// Writes those that are known by now.
 pub(crate) fn settle(place: &Place, store: &Store) {
-    for entry in fs::read_dir(dir(&place.dirs.state)).into_iter().flatten().flatten() {
-        let Some(id) = entry.file_name().to_str().and_then(TerminalId::parse) else { continue };
-        let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-        match store.get(&id).and_then(|terminal| terminal.look()).map(|look| look.phase) {
+    for id in all(place) {
+        let phase = || store.get(&id).and_then(|terminal| terminal.look()).map(|look| look.phase);
+        match phase() {
             Ok(Phase::Ended(end)) => ended(place, &id, &end),
-            // Nobody will ever know.
-            Err(ReadError::NotFound) if age.is_some_and(|age| age > YOUNG) => {
-                let _ = pay(place, &id, || None);
-            }
+            Ok(Phase::NotStarted) | Err(ReadError::NotFound) if !is_being_made(place, &id) => match phase() {
+                Ok(Phase::NotStarted) => {
+                    let entry = Entry::NotStarted { terminal: id.clone(), code: "not_started".to_owned() };
+                    let _ = pay(place, &id, || Some(entry));
+                }
+                // Nobody will ever know.
+                Err(ReadError::NotFound) => drop(pay(place, &id, || None)),
+                // Made meanwhile.
+                _ => {}
+            },
             _ => {}
         }
     }
+}
+
+/// Whether its creator is at work on it.
+fn is_being_made(place: &Place, id: &TerminalId) -> bool {
+    let file = File::open(dir(&place.dirs.state).join(id.as_str()));
+    file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }
 
 /// Writes an entry once, whoever else is about to: only who has the file's lock while the file is there does.

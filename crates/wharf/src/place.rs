@@ -32,7 +32,12 @@ impl Place {
 
     /// The same for a program that creates one terminal after the other: the next is always ready.
     pub(crate) fn store_for_many(&self) -> Result<Store, Failure> {
-        Ok(Store::open_with(self.dirs.clone(), self.holder.clone(), Spares::One)?)
+        let store = Store::open_with(self.dirs.clone(), self.holder.clone(), Spares::One)?;
+        let state = &self.dirs.state;
+        // Said at once, and not with the first command.
+        rustix::fs::access(state, rustix::fs::Access::WRITE_OK)
+            .map_err(|errno| Failure::cannot_write(state, &errno.into()))?;
+        Ok(store)
     }
 
     /// Removes what has been kept long enough. Nobody asked for it, so nobody hears if it fails.

@@ -7,6 +7,7 @@ use crate::json;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 use std::io;
+use std::path::Path;
 use wharf_core::policy::AuditError;
 use wharf_core::{ControlError, CreateError, GuardError, OpenError, ReadError, Refusal, SpecError};
 
@@ -33,6 +34,16 @@ impl Failure {
         Self { word: "no_such_terminal", code: exit_code::NO_SUCH_TERMINAL, ..Self::new(message) }
     }
 
+    /// The directory of journals takes nothing.
+    pub(crate) fn cannot_write(state: &Path, error: &io::Error) -> Self {
+        let message = format!("cannot write in {}: {error}", state.display());
+        let (word, hint) = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ("disk_full", FULL),
+            _ => ("store", WRITABLE),
+        };
+        Self { word, ..Self::new(message) }.hint(hint)
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -43,6 +54,10 @@ impl Failure {
         self
     }
 }
+
+const FULL: &str =
+    "free some space, or inodes (df -i); `wharf rm --ended` gives back what ended terminals use";
+const WRITABLE: &str = "set WHARF_STATE_DIR to a directory that you may write";
 
 /// Says what went wrong, and returns the code to exit with.
 pub(crate) fn failed(failure: &Failure, json: bool) -> Code {
@@ -94,7 +109,7 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         let hint = match &error {
             OpenError::Unsafe { path, .. } => format!("if it is yours: chmod 700 {}", path.display()),
-            OpenError::Io { .. } => "set WHARF_STATE_DIR to a directory that you may write".to_owned(),
+            OpenError::Io { .. } => WRITABLE.to_owned(),
         };
         Self { word: "store", ..Self::new(error.to_string()) }.hint(hint)
     }
@@ -124,9 +139,7 @@ impl From<CreateError> for Failure {
             "no_pty_left" => {
                 (exit_code::FAILED, Some("`wharf ls` shows who has them; a command without --pty needs none"))
             }
-            "disk_full" => {
-                (exit_code::FAILED, Some("`wharf rm --ended` gives back what ended terminals use"))
-            }
+            "disk_full" => (exit_code::FAILED, Some(FULL)),
             "no_shim" | "shim_silent" | "shim_version" => {
                 (exit_code::FAILED, Some("`wharf doctor` shows which shim is used"))
             }
@@ -206,6 +219,9 @@ impl From<ControlError> for Failure {
             ControlError::Unrecorded(_) => Self { word, ..Self::new(error.to_string()) }.hint(
                 "the disk is full; `wharf rm` forgets a terminal, `wharf rm --ended` all that have ended",
             ),
+            ControlError::Kept(_) => {
+                Self { word, ..Self::new(error.to_string()) }.hint("is its file system mounted read-only?")
+            }
             ControlError::Unreachable(_) => Self { word, ..Self::new(error.to_string()) },
         }
     }

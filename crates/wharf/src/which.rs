@@ -3,24 +3,33 @@
 use crate::report::Failure;
 use crate::show;
 use std::fmt::Write;
-use wharf_core::{Found, Store, Terminal, TerminalId};
+use wharf_core::{Found, ReadError, Store, Terminal, TerminalId};
 
 /// Candidates named in an error.
 const MOST: usize = 5;
 
 /// The terminal that is meant.
 pub(crate) fn find(store: &Store, text: &str) -> Result<Terminal, Failure> {
+    let id = find_id(store, text)?;
+    store.get(&id).map_err(|error| match error {
+        ReadError::Damaged(_) => Failure::from(error).hint(format!("`wharf rm {}` removes it", id.short())),
+        _ => error.into(),
+    })
+}
+
+/// Its name: it may be one that cannot be read.
+pub(crate) fn find_id(store: &Store, text: &str) -> Result<TerminalId, Failure> {
     let wanted = text.trim().to_ascii_lowercase();
     if let Some(id) = TerminalId::parse(&wanted)
-        && let Ok(terminal) = store.get(&id)
+        && !matches!(store.get(&id), Err(ReadError::NotFound))
     {
-        return Ok(terminal);
+        return Ok(id);
     }
     let ids = store.ids()?;
     let meant: Vec<&TerminalId> =
         ids.iter().filter(|id| !wanted.is_empty() && id.as_str().starts_with(&wanted)).collect();
     match meant.as_slice() {
-        [id] => Ok(store.get(id)?),
+        [id] => Ok((*id).clone()),
         [] => {
             let message = format!("there is no terminal {text:?}");
             let mut all = store.list()?;

@@ -4,6 +4,7 @@
 //! step. So whoever sees a terminal sees it locked, and a creator that dies on the way leaves only what `tidy` removes.
 
 use super::meta::Meta;
+use super::pool::{Ready, Started};
 use super::{Holder, Store};
 use crate::client::Client;
 use crate::error::{CreateError, ReadError};
@@ -34,7 +35,7 @@ impl Store {
     pub(super) async fn make(&self, id: TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
         let store = self.clone();
         let begun = tokio::task::spawn_blocking(move || store.begin(id, grant)).await;
-        let Begun { mut claim, terminal, sent, on_owner_exit } =
+        let Begun { mut claim, terminal, sent, started, on_owner_exit } =
             begun.map_err(|error| CreateError::Files(io::Error::other(error)))??;
         let (owner, returning) = match sent.heard().await {
             Ok(heard) => heard,
@@ -43,8 +44,11 @@ impl Store {
                     Holder::Thread => error,
                     Holder::Process(shim) => error.of_new(shim),
                 };
-                if !matches!(error, LaunchError::Silent(_)) {
-                    claim.made = Made::Name;
+                match (&error, started) {
+                    // Whatever it is, it has had its time; with it goes what it may have begun.
+                    (LaunchError::Silent(_), Some(started)) => started.end().await,
+                    (LaunchError::Silent(_), None) => {}
+                    _ => claim.made = Made::Name,
                 }
                 // What a holder has begun and not told may have to be ended, which takes its time.
                 let _ = tokio::task::spawn_blocking(move || drop(claim)).await;
@@ -84,19 +88,21 @@ impl Store {
         })?;
         let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
         let afterwards = self.afterwards();
-        let sent = match holder {
-            None => launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?,
-            Some((shim, idle)) => match idle.send(&plan, &descriptors, afterwards) {
+        let (sent, started) = match holder {
+            None => (launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?, None),
+            Some((shim, ready)) => match ready.idle.send(&plan, &descriptors, afterwards) {
                 // Somebody ended the spare while it waited. It never saw the plan, so nothing is run twice.
                 Err(LaunchError::Gone(_)) => {
-                    let idle = self.start_shim(shim, descent)?;
-                    idle.send(&plan, &descriptors, afterwards).map_err(|error| error.of_new(shim))?
+                    let Ready { idle, started } = self.start_shim(shim, descent)?;
+                    let sent = idle.send(&plan, &descriptors, afterwards);
+                    (sent.map_err(|error| error.of_new(shim))?, started)
                 }
-                sent => sent?,
+                sent => (sent?, ready.started),
             },
         };
         claim.made = Made::Sent;
-        Ok(Begun { sent: Unanswered::new(sent)?, claim, terminal, on_owner_exit: grant.spec.on_owner_exit })
+        let (sent, on_owner_exit) = (Unanswered::new(sent)?, grant.spec.on_owner_exit);
+        Ok(Begun { sent, claim, terminal, started, on_owner_exit })
     }
 
     fn keep_lease(&self, id: &TerminalId, owner: Arc<UnixStream>) {
@@ -161,6 +167,7 @@ struct Begun {
     sent: Unanswered,
     claim: Claim,
     terminal: Terminal,
+    started: Option<Started>,
     on_owner_exit: OnOwnerExit,
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
+use wharf_shim::journal::format::Damage;
 
 /// The `meta` file of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,8 +93,8 @@ impl Meta {
         Ok(serde_json::to_vec(self)?)
     }
 
-    pub(crate) fn from_json(bytes: &[u8]) -> io::Result<Self> {
-        Ok(serde_json::from_slice(bytes)?)
+    pub(crate) fn from_json(bytes: &[u8]) -> Result<Self, Damage> {
+        serde_json::from_slice(bytes).map_err(|error| Damage::Meta { why: error.to_string() })
     }
 
     /// The command on one line, quoted where a reader of shell would need it.

@@ -14,13 +14,14 @@ pub use meta::Meta;
 pub use retention::{Retention, Tidied};
 pub(crate) use settle::settle;
 
-use crate::error::{CreateError, OpenError, ReadError};
+use crate::client::Client;
+use crate::error::{ControlError, CreateError, OpenError, ReadError};
 use crate::grant::Grant;
 use crate::id::TerminalId;
 use crate::terminal::Terminal;
 use rustix::fs::{Mode, OFlags};
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -29,8 +30,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
-use wharf_shim::journal::SOCKET;
-use wharf_shim::launch::{Idle, Returning};
+use wharf_shim::journal::read::is_held;
+use wharf_shim::journal::{EVENTS, SOCKET};
+use wharf_shim::launch::{PATIENCE, Returning};
+use wharf_shim::wire::message::Request;
 
 /// Where a store keeps things.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +96,7 @@ struct Shared {
     cgroup: Option<PathBuf>,
     keep_spare: bool,
     /// A shim that waits for its plan.
-    spare: Mutex<Option<Idle>>,
+    spare: Mutex<Option<pool::Ready>>,
     /// Shims that hold terminals of this store and are asked to come back.
     away: Mutex<Vec<Returning>>,
     /// Whether it has been tried, or is being tried, what becomes of orphans.
@@ -165,6 +168,15 @@ impl Store {
         Terminal::open(id.clone(), self)
     }
 
+    /// The terminal of that name, brought to its end if its holder died. Nothing is read of one that is held.
+    pub fn settled(&self, id: &TerminalId) -> Result<Terminal, ReadError> {
+        let terminal = self.get(id)?;
+        if terminal.is_held()? {
+            return Ok(terminal);
+        }
+        terminal.settled()
+    }
+
     /// All terminals, the oldest first. Those whose holder died are brought to their end on the way.
     pub fn list(&self) -> io::Result<Vec<Found>> {
         let mut found: Vec<(u64, Found)> = self
@@ -186,6 +198,25 @@ impl Store {
     pub fn ids(&self) -> io::Result<Vec<TerminalId>> {
         let names = fs::read_dir(&self.shared.terminals)?.flatten();
         Ok(names.filter_map(|entry| TerminalId::parse(entry.file_name().to_str()?)).collect())
+    }
+
+    /// Ends and forgets a terminal whose files are damaged so that [`Store::get`] cannot open it. What it ran is ended by its
+    /// holder, or by what is left of its records.
+    pub async fn discard(&self, id: &TerminalId) -> Result<(), ControlError> {
+        let kill = Request::Kill { grace_ms: Some(0), author: "release".to_owned() };
+        let held = || File::open(self.dir(id).join(EVENTS)).is_ok_and(|file| is_held(&file).unwrap_or(false));
+        match Client::connect(&self.socket(id.as_str())).await {
+            Ok(mut holder) => {
+                let asked = tokio::time::timeout(PATIENCE, holder.ask(&kill)).await;
+                asked.map_err(|_| ControlError::Unreachable(io::ErrorKind::TimedOut.into()))?.ok();
+            }
+            Err(error) if held() => return Err(ControlError::Unreachable(error)),
+            Err(_) => {
+                let (id, dir) = (id.clone(), self.dir(id));
+                let _ = tokio::task::spawn_blocking(move || settle(id.as_str(), &dir)).await;
+            }
+        }
+        self.hide(id).map_err(ControlError::Kept)?.deleted().await.map_err(ControlError::Kept)
     }
 
     /// Removes what has been kept long enough. Safe to call by any program at any time.

@@ -7,10 +7,36 @@
 
 use super::{Holder, Store};
 use crate::spec::OnOwnerExit;
+use std::future::pending;
 use std::path::Path;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use wharf_shim::launch::{self, Afterwards, Descent, Idle, LaunchError, Returning, Whereabouts};
+
+/// A shim that waits for its plan.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) idle: Idle,
+    /// What was started for it, unless it has held a terminal before and so has shown what it is.
+    pub(super) started: Option<Started>,
+}
+
+/// A process that was started as a shim. It may turn out to be none.
+#[derive(Debug)]
+pub(super) struct Started {
+    end: oneshot::Sender<()>,
+    gone: JoinHandle<()>,
+}
+
+impl Started {
+    /// Kills it, if it is still there, and returns when nothing is left of it.
+    pub(super) async fn end(self) {
+        let _ = self.end.send(());
+        let _ = self.gone.await;
+    }
+}
 
 /// As many as an agent that works in parallel has commands under way.
 const MOST_RETURNING: usize = 8;
@@ -25,13 +51,13 @@ impl Store {
     }
 
     /// A shim that waits for its plan: one that has come back, the spare, or a new one.
-    pub(super) fn idle_shim(&self, shim: &Path, descent: Descent) -> Result<Idle, LaunchError> {
-        if let Some(back) = self.back(descent) {
-            return Ok(back);
+    pub(super) fn idle_shim(&self, shim: &Path, descent: Descent) -> Result<Ready, LaunchError> {
+        if let Some(idle) = self.back(descent) {
+            return Ok(Ready { idle, started: None });
         }
         let mut spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        match spare.take_if(|idle| will_do(idle.descent(), descent)) {
-            Some(idle) => Ok(idle),
+        match spare.take_if(|spare| will_do(spare.idle.descent(), descent)) {
+            Some(spare) => Ok(spare),
             None => {
                 drop(spare);
                 self.start_shim(shim, descent)
@@ -78,12 +104,27 @@ impl Store {
     }
 
     /// Starts a shim and sees to it that what was started is waited for when it ends.
-    pub(super) fn start_shim(&self, path: &Path, descent: Descent) -> Result<Idle, LaunchError> {
+    pub(super) fn start_shim(&self, path: &Path, descent: Descent) -> Result<Ready, LaunchError> {
         let failed = |source| LaunchError::Shim { path: path.display().to_string(), source };
         let (command, idle) = launch::shim(path, self.shared.cgroup.as_deref(), descent).map_err(failed)?;
         let mut child = tokio::process::Command::from(command).spawn().map_err(failed)?;
-        tokio::spawn(async move { child.wait().await });
-        Ok(idle)
+        let (end, ended) = oneshot::channel();
+        let gone = tokio::spawn(async move {
+            // By its handle, while it is surely its own.
+            let is_to_end = async {
+                if ended.await.is_err() {
+                    pending::<()>().await
+                }
+            };
+            let to_end = tokio::select! {
+                _ = child.wait() => false,
+                () = is_to_end => true,
+            };
+            if to_end {
+                let _ = child.kill().await;
+            }
+        });
+        Ok(Ready { idle, started: Some(Started { end, gone }) })
     }
 
     /// Prepares for the next terminal, which is probably like this one. Not before this one's command runs: it would take a

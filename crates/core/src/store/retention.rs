@@ -4,12 +4,14 @@ use super::{Store, settle};
 use crate::error::ReadError;
 use crate::id::TerminalId;
 use crate::terminal::{Phase, Terminal};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use wharf_shim::journal::EVENTS;
 use wharf_shim::journal::format::Damage;
+use wharf_shim::journal::read::is_held;
 use wharf_shim::tree::cgroup;
 
 /// What is kept of ended terminals.
@@ -77,8 +79,12 @@ fn remove(store: &Store, id: TerminalId, size: u64, tidied: &mut Tidied) {
 /// When a terminal ended, since 1970; `None` while anything of it lives or if a later wharf must be asked.
 /// One whose holder died is settled on the way; a damaged one counts from its last change.
 fn ended_at(store: &Store, id: &TerminalId) -> Option<Duration> {
-    let terminal = store.get(id).ok()?;
+    let terminal = match store.get(id) {
+        Err(ReadError::Damaged(_)) => return abandoned_at(&store.dir(id)),
+        terminal => terminal.ok()?,
+    };
     if terminal.is_held().ok()? {
+        terminal.wake_holder();
         return None;
     }
     match settle(id.as_str(), &store.dir(id)) {
@@ -94,6 +100,17 @@ fn ended_at(store: &Store, id: &TerminalId) -> Option<Duration> {
         Phase::NotStarted => Some(Duration::from_millis(terminal.meta().created_ms)),
         Phase::Starting | Phase::Running { .. } => None,
     }
+}
+
+/// The last change of a terminal that cannot even be opened, unless somebody holds it.
+fn abandoned_at(dir: &Path) -> Option<Duration> {
+    if let Ok(events) = File::open(dir.join(EVENTS))
+        && is_held(&events).ok()?
+    {
+        return None;
+    }
+    let changed = fs::metadata(dir).and_then(|meta| meta.modified()).ok()?;
+    changed.duration_since(UNIX_EPOCH).ok()
 }
 
 fn disk_use(dir: &Path) -> u64 {
@@ -127,6 +144,6 @@ fn is_old(entry: &fs::DirEntry) -> bool {
 impl Terminal {
     /// Whether somebody holds it now.
     pub(crate) fn is_held(&self) -> io::Result<bool> {
-        wharf_shim::journal::read::is_held(self.events())
+        is_held(self.events())
     }
 }

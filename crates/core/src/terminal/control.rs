@@ -22,6 +22,8 @@ use wharf_shim::wire::message::{Refusal, Reply, Request, State};
 
 /// How long an answer may take before it is looked whether the holder can give one.
 const NOW_AND_THEN: Duration = Duration::from_millis(500);
+/// The same for what may take for ever.
+const RARELY: Duration = Duration::from_millis(1500);
 
 impl Terminal {
     /// Ends the whole tree and answers when nothing of it is left and the end can be read. Returns how many processes
@@ -90,7 +92,11 @@ impl Terminal {
     }
 
     /// A holder that somebody has stopped, its own command perhaps, is continued: it would not answer.
-    fn wake_holder(&self) {
+    pub(crate) fn wake_holder(&self) {
+        if self.holder_identity().is_none() {
+            // Nothing has been read yet. What cannot be read names nobody who could be woken.
+            let _ = self.look();
+        }
         if let Some(holder) = self.holder().filter(|holder| holder.state == 'T') {
             tree::signal(&holder, Signal::CONT);
         }
@@ -103,11 +109,21 @@ impl Terminal {
 
     /// Waits for an answer, and sees to it now and then that there is somebody awake who can give it.
     pub(super) async fn attend<T>(&self, answer: impl Future<Output = T>) -> T {
-        let mut answer = pin!(answer);
+        self.awake(answer, NOW_AND_THEN).await
+    }
+
+    /// Waits for something of this terminal, such as its end or more output, and sees to it every second and a half that
+    /// its holder has not been stopped: that is no event. A wait alone does so once, when it begins.
+    pub async fn attended<T>(&self, something: impl Future<Output = T>) -> T {
+        self.awake(something, RARELY).await
+    }
+
+    async fn awake<T>(&self, something: impl Future<Output = T>, every: Duration) -> T {
+        let mut something = pin!(something);
         loop {
             self.wake_holder();
-            if let Ok(answer) = tokio::time::timeout(NOW_AND_THEN, &mut answer).await {
-                return answer;
+            if let Ok(done) = tokio::time::timeout(every, &mut something).await {
+                return done;
             }
         }
     }
@@ -142,7 +158,7 @@ impl Terminal {
 
     /// As [`Terminal::release`], with another grace than the terminal's own.
     pub async fn release_with(&self, grace: Option<Duration>) -> Result<(), ControlError> {
-        Ok(self.retire(grace).await?.deleted().await?)
+        self.retire(grace).await?.deleted().await.map_err(ControlError::Kept)
     }
 
     /// Ends the tree and forgets the terminal, but for its files. They are out of sight by then, and who has no time to
@@ -194,7 +210,7 @@ impl Terminal {
 
     /// Takes it out of sight.
     fn forget(&self) -> Result<Remains, ControlError> {
-        Ok(self.shared.store.hide(&self.shared.id)?)
+        self.shared.store.hide(&self.shared.id).map_err(ControlError::Kept)
     }
 
     /// Returns when the holder cannot write, because the disk is full most likely: then the command waits. Never, if it

@@ -187,7 +187,12 @@ impl Terminal {
 
     /// As [`Terminal::look`], and if the holder died, brings the terminal to its end first.
     pub async fn look_and_settle(&self) -> Result<Look, ReadError> {
-        if self.is_orphaned()? {
+        let is_orphaned = match self.is_orphaned() {
+            // What is damaged can be swept, all the same.
+            Err(ReadError::Damaged(_)) => !self.is_held()?,
+            known => known?,
+        };
+        if is_orphaned {
             self.settle().await?;
         }
         self.look()
@@ -201,9 +206,14 @@ impl Terminal {
         Ok(self)
     }
 
-    /// Whether it should have a holder and has none.
+    /// Whether it should have a holder and has none. If it has one, that is awake afterwards: an owner's death, for one,
+    /// is nothing to a holder that sleeps.
     pub(super) fn is_orphaned(&self) -> Result<bool, ReadError> {
-        Ok(self.lacks_holder(&self.look()?))
+        let look = self.look()?;
+        if look.held {
+            self.wake_holder();
+        }
+        Ok(self.lacks_holder(&look))
     }
 
     /// The same of a look just taken.

@@ -18,10 +18,11 @@ use crate::error::ReadError;
 use crate::id::TerminalId;
 use crate::store::{Meta, Store};
 use known::Known;
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
+use wharf_shim::journal::format::Damage;
 use wharf_shim::journal::{EVENTS, META, OUT};
 
 /// A handle to one terminal. Cheap to clone. It keeps its [`Store`] open, and with the last handle to a store that
@@ -54,8 +55,16 @@ struct Shared {
 impl Terminal {
     pub(crate) fn open(id: TerminalId, store: &Store) -> Result<Self, ReadError> {
         let dir = store.dir(&id);
-        let meta = fs::read(dir.join(META)).and_then(|bytes| Meta::from_json(&bytes))?;
-        let (events, out) = (File::open(dir.join(EVENTS))?, File::open(dir.join(OUT))?);
+        // In a directory that is there, a file that is not is damage.
+        let file = |name| {
+            File::open(dir.join(name)).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound if dir.exists() => Damage::Missing { file: name }.into(),
+                _ => ReadError::from(error),
+            })
+        };
+        let mut json = Vec::new();
+        file(META)?.read_to_end(&mut json)?;
+        let (meta, events, out) = (Meta::from_json(&json)?, file(EVENTS)?, file(OUT)?);
         let shared = Shared {
             socket: store.socket(id.as_str()),
             store: store.clone(),

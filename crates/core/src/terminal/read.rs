@@ -101,6 +101,12 @@ pub enum Step {
 }
 
 impl Reader {
+    /// Whose output it reads.
+    #[must_use]
+    pub fn terminal(&self) -> &Terminal {
+        &self.terminal
+    }
+
     /// The offset of the next byte.
     #[must_use]
     pub fn offset(&self) -> u64 {
@@ -184,7 +190,10 @@ impl Reader {
         let mut client = match self.client.take() {
             Some(client) => client,
             None => match self.terminal.connect().await {
-                Ok(client) => client,
+                Ok(client) => {
+                    self.terminal.wake_holder();
+                    client
+                }
                 Err(_) => return self.after_silence().await,
             },
         };

@@ -28,7 +28,14 @@ impl Terminal {
                 return Ok(ended.clone());
             }
             // One of the waiters asks the holder; if it is dropped, the lock passes to the next, who asks again.
-            let mut told = self.shared.waiting.lock().await;
+            let mut told = match self.shared.waiting.try_lock() {
+                Ok(told) => told,
+                Err(_) => {
+                    // Whoever waits already may do so because the holder was stopped since.
+                    self.wake_holder();
+                    self.shared.waiting.lock().await
+                }
+            };
             if self.shared.ended.get().is_some() {
                 continue;
             }
@@ -55,6 +62,7 @@ impl Terminal {
         let Ok(mut client) = self.connect().await else {
             return self.holder_gone().await.map(drop);
         };
+        self.wake_holder();
         let mut seen = State::Running;
         loop {
             match client.ask(&Request::Watch { past: u64::MAX, seen }).await {
@@ -88,7 +96,7 @@ impl Terminal {
             }
             match self.connect().await {
                 // Somebody listens: it lives, or it has just begun to leave, which this waits for.
-                Ok(mut client) => match client.ask(&Request::Status).await {
+                Ok(mut client) => match self.attend(client.ask(&Request::Status)).await {
                     Ok(_) => return Ok(Fate::Alive),
                     Err(_) => tokio::task::yield_now().await,
                 },

@@ -1,12 +1,13 @@
 //! The campaign: many rounds of what must never go wrong once. `WHARF_CAMPAIGN=1000` for more rounds than CI's hundred.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use wharf_core::{Cause, Outcome, Size, Spec, TerminalId, unrestricted};
 use wharf_testing::front_end::{FrontEnd, misbehave};
-use wharf_testing::leak::MARK;
+use wharf_testing::leak::{self, MARK};
 use wharf_testing::{Place, guarded, program};
 
 fn rounds() -> u64 {
@@ -40,8 +41,8 @@ fn expected(newline: &str) -> Vec<u8> {
     all.into_bytes()
 }
 
-/// A front end creates the terminal and is killed for it.
-fn create_and_die(place: &Place, code: u64, pty: bool) -> TerminalId {
+/// A front end creates the terminal and is killed for it, alone or with all its descendants, as some clients do it.
+fn create_and_die(place: &Place, code: u64, pty: bool, hunted: Option<Signal>) -> TerminalId {
     let state = place.state();
     let misbehaving = program("wharf-misbehave");
     let lines = LINES.to_string();
@@ -62,6 +63,9 @@ fn create_and_die(place: &Place, code: u64, pty: bool) -> TerminalId {
     command.env(MARK, place.dir());
     let mut creator = FrontEnd::run(command);
     let said = creator.hear();
+    if let Some(signal) = hunted {
+        leak::hunt(creator.pid(), signal);
+    }
     creator.kill();
     TerminalId::parse(said.strip_prefix("ok ").unwrap()).unwrap()
 }
@@ -72,6 +76,9 @@ fn read_and_die(place: &Place, id: &TerminalId, copy: &Path, dice: &mut Dice) ->
     for _ in 0..3 {
         let reader =
             FrontEnd::start("reads-terminal", &place.state(), &[id.as_str(), copy.to_str().unwrap()]);
+        if dice.below(3) == 0 {
+            stop_holder(place, id);
+        }
         let target = length() + dice.below(LINES * 64 / 2);
         let patience = std::time::Instant::now() + Duration::from_millis(20 + dice.below(50));
         while length() < target && std::time::Instant::now() < patience {
@@ -79,7 +86,19 @@ fn read_and_die(place: &Place, id: &TerminalId, copy: &Path, dice: &mut Dice) ->
         }
         reader.kill();
     }
+    if dice.below(2) == 0 {
+        stop_holder(place, id);
+    }
     FrontEnd::start("reads-terminal", &place.state(), &[id.as_str(), copy.to_str().unwrap()]).finish()
+}
+
+/// SIGSTOP to the process that holds a terminal, if it still does.
+fn stop_holder(place: &Place, id: &TerminalId) {
+    let terminal = place.store.get(id).unwrap();
+    let holder = Pid::from_raw(place.holder_of(&terminal).cast_signed()).unwrap();
+    if terminal.look().unwrap().held {
+        let _ = kill_process(holder, Signal::STOP);
+    }
 }
 
 #[tokio::test]
@@ -91,7 +110,8 @@ async fn front_ends_that_are_killed_at_random_lose_no_byte_no_status_and_no_term
     let mut ids = Vec::new();
     for round in 0..rounds() {
         let (code, on_pty) = (dice.below(256), dice.below(2) == 0);
-        let id = create_and_die(&place, code, on_pty);
+        let hunted = [None, Some(Signal::TERM), Some(Signal::KILL)][dice.below(3) as usize];
+        let id = create_and_die(&place, code, on_pty, hunted);
         let copy = place.dir().join(format!("copy-{round}"));
         let said = read_and_die(&place, &id, &copy, &mut dice);
         assert_eq!(said, format!("Code({code})\n"), "round {round}, seed {seed}");
@@ -112,6 +132,45 @@ async fn front_ends_that_are_killed_at_random_lose_no_byte_no_status_and_no_term
             }
         }
     }
+    place.check_to_the_last_descriptor().await;
+}
+
+#[tokio::test]
+async fn holders_that_are_killed_at_random_are_lost_with_what_they_kept_and_no_other() {
+    let place = Place::process();
+    let mut dice = Dice::new();
+    let seed = dice.0;
+    let whole = expected("\n");
+    let bystander = place.start(place.misbehaving(&["echoes-lines"]).with_input()).await;
+    for round in 0..rounds() / 4 {
+        let code = dice.below(256);
+        let id = create_and_die(&place, code, false, None);
+        let terminal = place.store.get(&id).unwrap();
+        let target = dice.below(LINES * 64);
+        let patience = std::time::Instant::now() + Duration::from_millis(dice.below(20));
+        while terminal.look().unwrap().end < target && std::time::Instant::now() < patience {
+            std::thread::yield_now();
+        }
+        if dice.below(2) == 0 {
+            stop_holder(&place, &id);
+        }
+        if terminal.look().unwrap().held {
+            place.kill_holder(&terminal);
+        }
+        let ended = guarded(terminal.wait()).await.unwrap();
+        let truthful = match ended.outcome {
+            Outcome::Lost(_) => ended.cause == Cause::Lost,
+            Outcome::Code(found) => found as u64 == code && ended.bytes == whole.len() as u64,
+            Outcome::Signal(_) => false,
+        };
+        assert!(truthful, "round {round}, seed {seed}: {ended:?}");
+        let kept = terminal.read(0, whole.len() + 1).unwrap().bytes;
+        assert!(whole.starts_with(&kept), "round {round}, seed {seed}: not what was printed");
+        guarded(terminal.release()).await.unwrap();
+    }
+    guarded(bystander.input("test").unwrap().end()).await.unwrap();
+    assert!(guarded(bystander.wait()).await.unwrap().success());
+    drop(bystander);
     place.check_to_the_last_descriptor().await;
 }
 

@@ -4,7 +4,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
 use wharf_core::{Cause, Lost, Outcome, Phase, Retention, Terminal, unrestricted};
 use wharf_shim::journal::record::Record;
-use wharf_testing::{Place, guarded, leak, until};
+use wharf_shim::tree::proc;
+use wharf_testing::front_end::{FrontEnd, misbehave};
+use wharf_testing::{Place, guarded, leak, program, until};
 
 const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
 
@@ -249,12 +251,83 @@ async fn a_crowd_that_connects_and_says_nothing_keeps_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_holder_that_was_stopped_is_continued_and_answers() {
+async fn a_holder_that_was_stopped_is_continued_by_whoever_needs_it_or_looks() {
     let place = Place::process();
-    let terminal = place.start(place.misbehaving(&["ignores-term"])).await;
-    until(&terminal, "ready").await;
+    for way in ["kill", "signal", "resize", "wait", "read", "input", "list", "look", "tidy"] {
+        let spec = place.misbehaving(&["echoes-lines"]).pty(wharf_core::Size::default());
+        let terminal = place.start(spec).await;
+        until(&terminal, "ready").await;
+        let holder = place.holder_of(&terminal).cast_signed();
+        kill_process(Pid::from_raw(holder).unwrap(), Signal::STOP).unwrap();
+        let state = || proc::look(holder).map(|holder| holder.state);
+        guarded(async {
+            while state() != Some('T') {
+                tokio::task::yield_now().await
+            }
+        })
+        .await;
+        // As another program would, which has read nothing yet.
+        let fresh = place.reopened().get(terminal.id()).unwrap();
+        match way {
+            "kill" => drop(guarded(fresh.kill("test", AT_ONCE)).await.unwrap()),
+            "signal" => guarded(fresh.signal(28, "test")).await.unwrap(),
+            "resize" => guarded(fresh.resize(wharf_core::Size { cols: 9, rows: 9 })).await.unwrap(),
+            "wait" => drop(tokio::time::timeout(Duration::from_millis(200), fresh.wait()).await),
+            "read" => {
+                let mut reader = fresh.reader(u64::MAX);
+                drop(tokio::time::timeout(Duration::from_millis(200), reader.next(1)).await);
+            }
+            "input" => guarded(fresh.input("test").unwrap().send(b"x\n")).await.unwrap(),
+            "list" => drop(place.store.list().unwrap()),
+            "look" => drop(guarded(fresh.look_and_settle()).await.unwrap()),
+            _ => drop(place.store.tidy(&Retention::default()).unwrap()),
+        }
+        assert_ne!(state(), Some('T'), "{way}");
+        guarded(terminal.release_with(AT_ONCE)).await.unwrap();
+    }
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_holder_that_is_stopped_while_somebody_attends_is_continued_within_two_seconds() {
+    let place = Place::process();
+    let terminal = place.start(place.line("read x; exit 5").with_input()).await;
     let holder = Pid::from_raw(place.holder_of(&terminal).cast_signed()).unwrap();
+    let mut input = terminal.input("test").unwrap();
+    let fresh = place.reopened().get(terminal.id()).unwrap();
+    let waiting = tokio::spawn(async move { fresh.attended(fresh.wait()).await });
+    guarded(input.send(b"\n")).await.unwrap();
     kill_process(holder, Signal::STOP).unwrap();
-    assert!(guarded(terminal.kill("test", AT_ONCE)).await.unwrap() >= 1);
+    let waited = tokio::time::timeout(Duration::from_secs(4), waiting).await;
+    assert_eq!(waited.unwrap().unwrap().unwrap().exit_code(), Some(5));
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_stopped_holder_whose_owner_was_killed_ends_its_tree_once_anybody_looks() {
+    let place = Place::process();
+    let state = place.state();
+    let path = program("wharf-misbehave");
+    let mut command = misbehave(&[
+        "creates-terminal",
+        state.to_str().unwrap(),
+        "kill",
+        "0",
+        "0",
+        "stay",
+        "--",
+        path.to_str().unwrap(),
+        "stays",
+    ]);
+    command.env(leak::MARK, place.dir());
+    let mut front_end = FrontEnd::run(command);
+    let said = front_end.hear();
+    let id = wharf_core::TerminalId::parse(said.strip_prefix("ok ").unwrap()).unwrap();
+    let terminal = place.store.get(&id).unwrap();
+    kill_process(Pid::from_raw(place.holder_of(&terminal).cast_signed()).unwrap(), Signal::STOP).unwrap();
+    front_end.kill();
+    assert!(!leak::living(place.dir(), &[]).is_empty());
+    place.store.list().unwrap();
+    assert_eq!(guarded(terminal.wait()).await.unwrap().cause, Cause::OwnerGone);
     place.check().await;
 }

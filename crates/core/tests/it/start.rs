@@ -417,3 +417,15 @@ async fn two_hundred_terminals_at_once_are_two_hundred_terminals() {
     assert_eq!(place.store.list().unwrap().len(), 200);
     place.check().await;
 }
+
+#[tokio::test]
+async fn a_shim_that_never_answers_costs_seconds_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let silent = dir.path().join("wharf-shim");
+    fs::write(&silent, "#!/bin/sh\nexec sleep 1000\n").unwrap();
+    fs::set_permissions(&silent, PermissionsExt::from_mode(0o755)).unwrap();
+    let place = Place::with(wharf_core::Holder::Process(silent));
+    assert_eq!(place.refused(place.line("true")).await, "shim_silent");
+    assert!(leak::files(&place.state()).is_empty(), "a terminal that seems to be starting");
+    place.check().await;
+}

@@ -18,12 +18,24 @@ pub const FIRST_AT: u64 = 16;
 /// No record is longer: an end with the longest author name fits many times over.
 pub const MAX_RECORD: usize = 64 * 1024;
 
-/// What is wrong with an `events` file.
+/// What is wrong with a terminal's files, `events` above all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// Shorter than its own header: the terminal never got as far as starting.
     #[error("the events file is empty or cut short")]
     NoHeader,
+    /// One of the files is not there.
+    #[error("its {file:?} is missing")]
+    Missing {
+        /// Which.
+        file: &'static str,
+    },
+    /// What was asked for is not JSON, or lacks something.
+    #[error("its meta cannot be understood: {why}")]
+    Meta {
+        /// What the reader of JSON said.
+        why: String,
+    },
     /// Not an events file.
     #[error("the events file does not begin as a journal does")]
     NotAJournal,
@@ -49,6 +61,8 @@ impl Damage {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoHeader => "no_header",
+            Self::Missing { .. } => "missing_file",
+            Self::Meta { .. } => "damaged_meta",
             Self::NotAJournal => "not_a_journal",
             Self::Newer { .. } => "newer_format",
             Self::Record { .. } => "damaged_record",

@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use wharf_core::Holder;
 use wharf_shim::confine::OwnNet;
+use wharf_shim::launch;
 use wharf_shim::probe::{self, Answer};
 
 /// Enough descriptors for a front end with some hundred terminals.
@@ -75,7 +76,7 @@ fn needed(place: &Place) -> Vec<Capability> {
             [
                 "holding one terminal each",
                 "nothing can be started",
-                "install wharf-shim beside wharf, or make wharf itself executable",
+                "install wharf-shim of the same version beside wharf, or remove it: wharf then holds them itself",
             ],
         ),
         Capability::new(
@@ -110,6 +111,15 @@ fn helpful(place: &Place) -> Vec<Capability> {
                 "commands that want a terminal",
                 "`wharf run --pty` fails; plain commands work",
                 "end what holds them, raise kernel.pty.max, or mount devpts",
+            ],
+        ),
+        Capability::new(
+            "disk space",
+            room(place),
+            [
+                "keeping what commands print",
+                "nothing new is started, and what prints stands still until there is room",
+                "free some (df, df -i); `wharf rm --ended` gives back what ended terminals use",
             ],
         ),
         Capability::new(
@@ -220,13 +230,28 @@ fn directory(path: &Path) -> Answer {
     Ok(format!("{} mode {:04o}", path.display(), meta.mode() & 0o7777))
 }
 
+/// It is really started and spoken with.
 fn shim(place: &Place) -> Answer {
-    match &place.holder {
-        Holder::Process(path) if place.is_own_shim() => {
-            Ok(format!("{} itself, which takes more memory per terminal than wharf-shim", path.display()))
-        }
-        Holder::Process(path) => Ok(path.display().to_string()),
-        Holder::Thread => Err("none was found".to_owned()),
+    let Holder::Process(path) = &place.holder else { return Err("none was found".to_owned()) };
+    launch::try_shim(path).map_err(|error| error.to_string())?;
+    let itself = ", wharf itself, which takes more memory per terminal than wharf-shim";
+    Ok(format!("{}{}", path.display(), if place.is_own_shim() { itself } else { "" }))
+}
+
+/// Below this much, what is printed soon finds no room.
+const LITTLE: u64 = 16 << 20;
+
+/// What is left on the disk of the journals.
+fn room(place: &Place) -> Answer {
+    let dir = &place.dirs.state;
+    let disk = rustix::fs::statvfs(dir).map_err(|error| error.to_string())?;
+    let bytes = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let detail = format!("{} for {}", show::size(bytes), dir.display());
+    // Where files are not counted, there are none in all.
+    match disk.f_files > 0 && disk.f_favail == 0 {
+        true => Err(format!("no inodes are left for {}", dir.display())),
+        false if bytes < LITTLE => Err(format!("only {detail}")),
+        false => Ok(detail),
     }
 }
 

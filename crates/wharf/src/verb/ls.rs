@@ -30,11 +30,11 @@ pub(crate) async fn run(args: &Ls, place: &Place) -> Result<Code, Failure> {
     let mut seen = look(&store).await?;
     let hidden = if args.all { 0 } else { keep_recent(&mut seen) };
     if args.json {
-        let records: Vec<json::Listed> = seen
-            .iter()
-            .filter_map(|seen| seen.state.as_ref().ok())
-            .map(|(terminal, look)| json::Listed::new(terminal, look))
-            .collect();
+        let record = |seen: &Seen| match &seen.state {
+            Ok((terminal, look)) => json::Entry::Readable(Box::new(json::Listed::new(terminal, look))),
+            Err(error) => json::Entry::Unreadable(json::Unreadable::new(&seen.id, error)),
+        };
+        let records: Vec<json::Entry> = seen.iter().map(record).collect();
         show::print_json(&records)?;
         return Ok(exit_code::DONE);
     }
@@ -91,7 +91,10 @@ impl Seen {
             Ok(both) => both,
             Err(error) => {
                 let [age, time, bytes, sandbox, from] = [const { String::new() }; 5];
-                let state = "unreadable".to_owned();
+                let state = match error {
+                    ReadError::Damaged(_) => "damaged".to_owned(),
+                    _ => "unreadable".to_owned(),
+                };
                 let cells = [id, state, age, time, bytes, sandbox, from, error.to_string()];
                 return (AnsiColor::Red.on_default(), cells);
             }

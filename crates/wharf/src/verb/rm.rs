@@ -7,7 +7,7 @@ use crate::owed;
 use crate::place::Place;
 use crate::report::Failure;
 use crate::{show, which};
-use wharf_core::{Store, Terminal};
+use wharf_core::{ReadError, Store, Terminal};
 
 pub(crate) async fn run(args: &Rm, place: &Place) -> Result<Code, Failure> {
     let store = place.store()?;
@@ -20,9 +20,15 @@ pub(crate) async fn run(args: &Rm, place: &Place) -> Result<Code, Failure> {
         }
         show::print(&format!("removed {}\n", counted(ended.len())))?;
     } else {
-        let terminals = args.ids.iter().map(|id| which::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
-        for terminal in &terminals {
-            remove(terminal, place, &store).await?;
+        let ids = args.ids.iter().map(|id| which::find_id(&store, id)).collect::<Result<Vec<_>, _>>()?;
+        for id in &ids {
+            match store.get(id) {
+                Err(ReadError::Damaged(_)) => {
+                    store.discard(id).await?;
+                    show::print(&format!("{}: damaged, removed\n", id.short()))?;
+                }
+                terminal => remove(&terminal?, place, &store).await?,
+            }
         }
     }
     place.tidy(&store);

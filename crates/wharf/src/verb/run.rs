@@ -36,6 +36,7 @@ pub(crate) async fn run(args: Run, place: &Place) -> Result<Code, Failure> {
     let store = place.store()?;
     // Before the command runs: a signal that comes in between must not leave it without its messenger.
     let mut requests = Requests::listen()?;
+    owed::sweep(place, &store);
     let terminal = start(&store, spec, &args, place).await.map_err(|failure| explain(failure, &args))?;
     if args.detach {
         print_id(&terminal, &args)?;
@@ -104,8 +105,10 @@ async fn start(store: &Store, spec: Spec, args: &Run, place: &Place) -> Result<T
     decision.facts = Facts { sandbox: grant.sandbox().to_owned(), ..grant.facts().clone() };
     let (terminal, ruling) = (Some(id.clone()), Ruling::Allowed);
     log.write(&Entry::Decision(audit::Decision { terminal, ruling, ..decision }))?;
-    owed::note(&place.dirs.state, &id)?;
+    let state = &place.dirs.state;
+    let noted = owed::note(state, &id).map_err(|error| Failure::cannot_write(state, &error))?;
     let created = store.create_as(id.clone(), grant).await;
+    drop(noted);
     Ok(created.inspect_err(|error| owed::not_started(place, &id, error))?)
 }
 

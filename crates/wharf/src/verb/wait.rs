@@ -11,11 +11,11 @@ use wharf_core::{Outcome, Phase};
 
 pub(crate) async fn run(args: &Wait, place: &Place) -> Result<Code, Failure> {
     let terminal = which::find(&place.store()?, &args.id)?;
-    if terminal.look()?.phase == Phase::NotStarted {
+    if terminal.look_and_settle().await?.phase == Phase::NotStarted {
         let message = format!("the command of {} was never started", terminal.id().short());
         return Err(Failure { word: "not_started", ..Failure::new(message) });
     }
-    let ended = terminal.wait().await?;
+    let ended = terminal.attended(terminal.wait()).await?;
     owed::ended(place, terminal.id(), &ended);
     if args.json {
         show::print_json(&json::End::new(&terminal, &ended)?)?;

@@ -240,3 +240,48 @@ fn an_agent_is_told_that_its_command_waits_for_the_disk_and_can_interrupt_it() {
     assert_eq!(run(&mut client, "echo on").content(), "on");
     client.call("terminal_close", serde_json::json!({"terminal_id": "default"}));
 }
+
+/// Mounts the state directory's disk anew with these options.
+#[expect(clippy::disallowed_methods, reason = "mounting is no command in a terminal")]
+fn remount(small: &Small, options: &str) {
+    let status = Command::new("mount").args(["-o", options]).arg(small.disk.path()).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn on_a_read_only_disk_it_is_said_what_cannot_be_written() {
+    let Some(small) = Small::new() else { return };
+    let wharf = &small.wharf;
+    wharf.ok(["run", "--", "true"]);
+    let id = wharf.ids()[0].clone();
+    wharf.ok(["logs", "-f", &id]);
+    remount(&small, "remount,ro");
+    let state = wharf.state();
+    let done = wharf.call(["rm", &id]);
+    assert!(done.code == Some(125) && done.err.contains("cannot be removed"), "{done:?}");
+    for verb in [&["mcp"][..], &["run", "--", "true"]] {
+        let done = wharf.call(verb.iter().copied());
+        assert_eq!(done.code, Some(125), "{verb:?}: {done:?}");
+        assert!(done.err.contains(state.to_str().unwrap()), "{verb:?}: {}", done.err);
+    }
+    assert!(wharf.call(["mcp"]).err.contains("WHARF_STATE_DIR"));
+    remount(&small, "remount,rw");
+}
+
+#[test]
+fn inodes_that_are_used_up_are_named_and_the_doctor_sees_a_full_disk() {
+    let Some(small) = Small::new() else { return };
+    let wharf = &small.wharf;
+    wharf.ok(["run", "--", "true"]);
+    assert!(wharf.ok(["doctor"]).contains("missing  disk space"), "300 KB are little");
+    remount(&small, "remount,size=64m,nr_inodes=200");
+    assert!(wharf.ok(["doctor"]).contains("have     disk space"));
+    let filler = small.disk.path().join("filler");
+    std::fs::create_dir(&filler).unwrap();
+    let made = (0..300).take_while(|n| std::fs::write(filler.join(n.to_string()), "").is_ok()).count();
+    assert!(made < 300);
+    assert!(wharf.ok(["doctor"]).contains("no inodes are left"));
+    let done = wharf.call(["run", "--", "true"]);
+    assert_eq!(done.code, Some(125));
+    assert!(done.err.contains("df -i") && done.err.contains("inodes"), "{done:?}");
+}

@@ -9,6 +9,7 @@ mod attach;
 mod audit;
 mod conductor;
 mod control;
+mod damaged;
 mod demo;
 mod detached;
 mod doctor;
