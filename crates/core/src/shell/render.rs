@@ -11,7 +11,9 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// What the finished lines at the end may cost.
-const TAIL: usize = 8 << 20;
+const TAIL: usize = 4 << 20;
+/// What of them stays once they were told.
+const HELD: usize = 256 << 10;
 /// The same at the beginning: more than the largest answer shows of it, however short its lines are.
 const HEAD: usize = 1 << 20;
 /// What a line costs besides its bytes.
@@ -100,8 +102,21 @@ impl Render {
         self.stream.resize(size);
     }
 
+    /// All of it was told: what is held of it is counted, and read from the journal by whoever asks for it again.
+    fn release(&mut self) {
+        while self.tail.cost > HELD
+            && let Some((text, times)) = self.tail.pop()
+        {
+            self.gone.pass(&text, times);
+        }
+        self.tail.runs.shrink_to_fit();
+    }
+
     /// Everything before that line was told: from there on the beginning is kept.
     pub(super) fn keep_from(&mut self, line: u64) {
+        if line > self.lines() {
+            self.release();
+        }
         // What has left already cannot be had back; the head may still have it.
         if line > self.head.from && line >= self.gone.line {
             self.head = Head { from: line, runs: Runs::default(), is_full: false, ..self.head };

@@ -95,22 +95,28 @@ impl Display {
         self.paint(&bytes[from..]);
     }
 
-    /// Paints, but for plain lines of which nothing would be left: after so many line feeds the cursor is at the bottom,
-    /// and after as many again everything has scrolled away that was there before.
+    /// Paints, but for plain text of which nothing would be left: after so many rows the cursor is at the bottom, and
+    /// after as many again everything has scrolled away that was there before.
     fn paint(&mut self, bytes: &[u8]) {
-        let needed = 2 * self.emulator.page.size().0;
+        let (rows, columns) = self.emulator.page.size();
         let (mut from, mut at) = (0, 0);
         while at < bytes.len() {
-            let (count, length) = plain::lines(&bytes[at..]);
-            if count > needed {
+            let lines = plain::lines(&bytes[at..], columns);
+            let run = if lines.length == 0 { plain::run(&bytes[at..]) } else { 0 };
+            if lines.rows > 2 * rows || run / columns > 2 * rows {
                 // Whether that is so depends on what came before them.
                 self.emulator.feed(&bytes[from..at]);
                 from = at;
-                if self.may_skip() {
-                    from += plain::last_lines(&bytes[at..at + length], needed);
+                if self.may_skip() && lines.length > 0 {
+                    // And the line before, whose end takes the cursor to the beginning of a row.
+                    let last = plain::last_rows(&bytes[at..at + lines.length], 2 * rows, columns);
+                    from += plain::last_rows(&bytes[at..at + last], 1, columns);
+                } else if self.may_skip() {
+                    // Whole rows, so that the others are cut where they would have been.
+                    from += (run / columns - 2 * rows) * columns;
                 }
             }
-            at += length;
+            at += lines.length;
             at += plain::after_line(&bytes[at..]);
         }
         self.emulator.feed(&bytes[from..]);

@@ -41,9 +41,14 @@ impl Emulator {
         cleaner.feed(bytes, &mut |part| parser.advance(page, part));
     }
 
-    /// Line feeds at the bottom move the whole screen, and no half of a character waits for the rest of it.
+    /// What is printed at the bottom moves the whole screen up, and no half of a character waits for the rest of it.
     pub(super) fn scrolls_everything(&self) -> bool {
-        self.cleaner.is_empty() && self.page.region == (0, self.page.size().0)
+        self.cleaner.is_empty() && self.page.region == (0, self.page.size().0) && self.page.wraps()
+    }
+
+    /// Plain text from here on fills one row after the other.
+    pub(super) fn flows(&self) -> bool {
+        self.cleaner.is_empty() && self.page.flows()
     }
 
     /// Plain lines from here on would come out as they are.

@@ -22,8 +22,8 @@ const MAX_COLUMNS: usize = 1000;
 /// Marks over one character; more of them are dropped.
 const MAX_MARKS: usize = 16;
 
-/// A line without an end is ended here.
-const MAX_LINE: usize = 64 << 20;
+/// A line without an end is ended here, and goes on as another.
+pub(super) const MAX_LINE: usize = 1 << 20;
 
 /// What the screen is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,13 +45,41 @@ impl Gone {
     /// Adds a row, after which the line goes on or not.
     fn row(&mut self, row: &Row<Cell>) {
         row::write(row, Blanks::AsPrinted, &mut self.begun);
-        if !row::is_wrapped(row) || self.begun.len() > MAX_LINE {
+        self.cut();
+        if !row::is_wrapped(row) {
             self.end();
         }
     }
 
     fn end(&mut self) {
-        self.lines.push(std::mem::take(&mut self.begun));
+        let mut line = std::mem::take(&mut self.begun);
+        // One that has grown to it may have room for as much again.
+        if line.capacity() > 2 * line.len().max(MAX_LINE / 64) {
+            line.shrink_to_fit();
+        }
+        self.lines.push(line);
+    }
+
+    /// Of what has begun, no more stays than may belong to one line. By characters alone, so that it does not matter in
+    /// which pieces it came.
+    fn cut(&mut self) {
+        while self.begun.len() > MAX_LINE {
+            let rest = self.begun.split_off(self.begun.floor_char_boundary(MAX_LINE));
+            self.end();
+            self.begun = rest;
+        }
+    }
+
+    /// Adds a part of a line that was on no screen, after which the line goes on.
+    pub(super) fn part(&mut self, text: &str) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let room = (MAX_LINE + 1).saturating_sub(self.begun.len()).max(1);
+            let (part, after) = rest.split_at(room.min(rest.len()));
+            self.begun.push_str(part);
+            self.cut();
+            rest = after;
+        }
     }
 
     /// Adds a whole line that was on no screen.
@@ -60,6 +88,7 @@ impl Gone {
             return self.lines.push(line.to_owned());
         }
         self.begun.push_str(line);
+        self.cut();
         self.end();
     }
 }
@@ -149,20 +178,29 @@ impl Page {
         (usize::try_from(point.line.0).unwrap_or(0), point.column.0)
     }
 
+    /// Whether a line that is too long goes on in the next row.
+    pub(super) fn wraps(&self) -> bool {
+        self.term.mode().contains(TermMode::LINE_WRAP)
+    }
+
     pub(super) fn is_alternate(&self) -> bool {
         self.term.mode().contains(TermMode::ALT_SCREEN)
     }
 
     /// At the beginning of a line, with nothing below and nothing set that plain text would come out otherwise for.
     pub(super) fn is_at_rest(&self) -> bool {
+        let cursor = &self.term.grid().cursor;
+        self.flows() && cursor.point.column.0 == 0 && !cursor.input_needs_wrap
+    }
+
+    /// The same, anywhere in a line.
+    pub(super) fn flows(&self) -> bool {
         let mode = *self.term.mode();
         let cursor = &self.term.grid().cursor;
         let usual = mode.contains(TermMode::LINE_WRAP)
             && !mode.intersects(TermMode::ALT_SCREEN | TermMode::INSERT | TermMode::ORIGIN);
         usual
             && self.pen == Pen::Fresh
-            && cursor.point.column.0 == 0
-            && !cursor.input_needs_wrap
             && self.region == (0, self.term.screen_lines())
             && !self.own_tabs
             && !self.shifted
@@ -176,6 +214,32 @@ impl Page {
         self.term.grid_mut().reset_region(..);
         self.term.grid_mut().cursor.point = Point::new(Line(0), Column(0));
         self.lowest = 0;
+    }
+
+    /// How many characters there is room for in the cursor's row, if something is in it.
+    pub(super) fn to_margin(&self) -> usize {
+        let cursor = &self.term.grid().cursor;
+        match cursor.point.column.0 {
+            0 => 0,
+            _ if cursor.input_needs_wrap => 0,
+            column => self.term.columns() - column,
+        }
+    }
+
+    /// Everything leaves, with the cursor's row if that is full, and the cursor goes to the top, where its line goes on; only
+    /// while text [flows](Self::flows).
+    pub(super) fn leave_all(&mut self) {
+        if self.term.grid().cursor.input_needs_wrap {
+            self.term.grid_mut().cursor_cell().flags.insert(Flags::WRAPLINE);
+            self.read_away(i32::try_from(self.cursor().0 + 1).unwrap_or(0));
+            let grid = self.term.grid_mut();
+            grid.reset_region(..);
+            grid.cursor.point = Point::new(Line(0), Column(0));
+            grid.cursor.input_needs_wrap = false;
+            self.lowest = 0;
+        } else {
+            self.leave_above();
+        }
     }
 
     /// What is on the screen and may still change, with the beginning of its first line.

@@ -1,20 +1,39 @@
-//! Lines of plain text, which most output consists of. They need no emulator to know what becomes of them.
+//! Plain text, which most output consists of. It needs no emulator to know what becomes of it.
 
 /// Longer lines take the long way, where they are bounded.
 const MAX: usize = 64 * 1024;
 
-/// How many lines at the beginning are plain: printable ASCII and tabs, ended by `\r\n`; and how long they are.
-pub(super) fn lines(bytes: &[u8]) -> (usize, usize) {
-    let (mut count, mut length) = (0, 0);
+/// Plain lines at the beginning of some bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Lines {
+    /// How long they are.
+    pub(super) length: usize,
+    /// How many rows of a screen they take at least.
+    pub(super) rows: usize,
+}
+
+/// The lines at the beginning that are plain: printable ASCII and tabs, ended by `\r\n`. On a screen of so many columns.
+pub(super) fn lines(bytes: &[u8], columns: usize) -> Lines {
+    let mut found = Lines::default();
     loop {
-        let rest = &bytes[length..];
+        let rest = &bytes[found.length..];
         let end = after_line(&rest[..rest.len().min(MAX)]);
         match &rest[..end] {
-            [line @ .., b'\r', b'\n'] if is_plain(line) => length += end,
-            _ => return (count, length),
+            [line @ .., b'\r', b'\n'] if is_plain(line) => found.rows += rows(line.len(), columns),
+            _ => return found,
         }
-        count += 1;
+        found.length += end;
     }
+}
+
+/// How many printable characters of ASCII are at the beginning.
+pub(super) fn run(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.wrapping_sub(b' ') < 0x5f).count()
+}
+
+/// A line takes a row at least, and each character of it a cell.
+fn rows(length: usize, columns: usize) -> usize {
+    length.div_ceil(columns.max(1)).max(1)
 }
 
 /// Where the first line ends, with its line feed.
@@ -22,9 +41,15 @@ pub(super) fn after_line(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)
 }
 
-/// Where the last lines begin, so many of them, in text that ends with a line feed.
-pub(super) fn last_lines(bytes: &[u8], count: usize) -> usize {
-    memchr::memrchr_iter(b'\n', bytes).nth(count).map_or(0, |at| at + 1)
+/// Where the last lines begin that take so many rows, in plain lines.
+pub(super) fn last_rows(bytes: &[u8], needed: usize, columns: usize) -> usize {
+    let (mut at, mut taken) = (bytes.len(), 0);
+    while at > 0 && taken < needed {
+        let start = memchr::memrchr(b'\n', &bytes[..at - 1]).map_or(0, |newline| newline + 1);
+        taken += rows(at - start - 2, columns);
+        at = start;
+    }
+    at
 }
 
 fn is_plain(line: &[u8]) -> bool {

@@ -7,8 +7,8 @@
 //! are kept if the line was printed from left to right; in a line that was gone back in, they were there to erase
 //! something, and are cut.
 //!
-//! What surprises: most output never touches the emulator. Whole lines of plain text come out as they went in, and all
-//! but the last screenful of them are final at once.
+//! What surprises: most output never touches the emulator. Plain text comes out as it went in, and all but the last
+//! screenful of it is final at once, whether it has line ends or not.
 
 use super::emulator::Emulator;
 use super::page::Purpose;
@@ -43,7 +43,7 @@ impl Stream {
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let taken = if self.may_shorten() { self.feed_plain(rest) } else { 0 };
+            let taken = if self.may_shorten() { self.feed_plain(rest) } else { self.feed_run(rest) };
             let end = taken + after_line(&rest[taken..]);
             self.emulator.feed(&rest[taken..end]);
             rest = &rest[end..];
@@ -82,21 +82,55 @@ impl Stream {
 
     /// Takes the plain lines at the beginning; all but a screenful of them the short way. Gives how long they are.
     fn feed_plain(&mut self, bytes: &[u8]) -> usize {
-        let (count, length) = plain::lines(bytes);
-        let (rows, _) = self.emulator.page.size();
+        let (rows, columns) = self.emulator.page.size();
+        let lines = plain::lines(bytes, columns);
         let mut from = 0;
-        if count > rows {
+        if lines.rows > rows {
             // So many lines follow that all that is on the screen will have left it, and all but the last rows of the
-            // new lines, since each of them takes a row at least.
+            // new lines.
             self.emulator.page.leave_above();
-            for _ in 0..count - rows {
+            let last = plain::last_rows(&bytes[..lines.length], rows, columns);
+            while from < last {
                 let end = from + after_line(&bytes[from..]);
                 let line = std::str::from_utf8(&bytes[from..end - 2]).unwrap_or_default();
                 self.emulator.page.gone.text(line);
                 from = end;
             }
         }
-        self.emulator.feed(&bytes[from..length]);
-        length
+        self.emulator.feed(&bytes[from..lines.length]);
+        match lines.length {
+            0 => self.feed_run(bytes),
+            length => length,
+        }
+    }
+
+    /// Takes the plain text at the beginning, up to the end of its line, if it fills more than a screen; all but a screenful
+    /// of it the short way. Gives how long it is.
+    fn feed_run(&mut self, bytes: &[u8]) -> usize {
+        let (rows, columns) = self.emulator.page.size();
+        if !self.may_flow() || bytes.len() <= (rows + 2) * columns {
+            return 0;
+        }
+        let run = plain::run(bytes);
+        let first = self.emulator.page.to_margin();
+        let Some(skipped) = run.checked_sub(first + rows * columns).map(|over| over / columns * columns)
+        else {
+            return 0;
+        };
+        // Up to the margin, so that rows are cut where they would have been.
+        self.emulator.feed(&bytes[..first]);
+        self.emulator.page.leave_all();
+        let text = std::str::from_utf8(&bytes[first..first + skipped]).unwrap_or_default();
+        self.emulator.page.gone.part(text);
+        self.emulator.feed(&bytes[first + skipped..run]);
+        run
+    }
+
+    fn may_flow(&self) -> bool {
+        #[cfg(test)]
+        if self.always_long {
+            return false;
+        }
+        self.emulator.flows()
     }
 }

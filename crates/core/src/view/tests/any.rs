@@ -92,7 +92,8 @@ fn mostly_plain() -> impl Strategy<Value = Vec<u8>> {
         "\x1b[4h",
     ]);
     let plain = vec("([a-z \t]{0,14}\r\n){1,9}", 0..3).prop_map(|lines| lines.concat());
-    vec(prop_oneof![5 => plain, 1 => odd.prop_map(str::to_owned)], 0..12)
+    let long = vec("[a-z ]{0,90}(\r\n)?", 0..3).prop_map(|lines| lines.concat());
+    vec(prop_oneof![5 => plain, 3 => long, 1 => odd.prop_map(str::to_owned)], 0..12)
         .prop_map(|parts| parts.concat().into_bytes())
 }
 

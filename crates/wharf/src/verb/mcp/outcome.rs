@@ -106,7 +106,9 @@ impl Outcome<'_> {
             |job: &answer::Job| format!("background job, ended: {} (pid {})", short(&job.command), job.pid);
         self.notice.extend(ended.iter().map(over));
         if dropped > 0 {
-            self.notice.push(format!("{dropped} bytes of the output are not kept any more"));
+            self.notice.push(format!(
+                "{dropped} bytes of the output are not kept any more, and not counted: totals and line numbers are a lower bound"
+            ));
         }
         let Shaped { text, omitted, .. } = shaped;
         let omitted = self::omitted(self.name, command.id, &omitted);

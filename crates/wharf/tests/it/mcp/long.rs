@@ -133,3 +133,44 @@ fn a_line_is_told_once_by_calls_that_are_answered_and_not_by_those_that_are_canc
     lines.sort_by_key(|line| line.parse::<u64>().unwrap());
     assert_eq!(lines, (1..=COUNT).map(|n| n.to_string()).collect::<Vec<_>>());
 }
+
+/// In all: the program, and of each shell its screen, the end of its newest output, and an answer.
+const ALL_MB: u64 = 100;
+/// Bytes without a line end. Without optimisation more would take minutes.
+const ENDLESS: u64 = if cfg!(debug_assertions) { 32_000_000 } else { 200_000_000 };
+
+#[test]
+fn lines_without_an_end_take_little_memory_in_however_many_shells() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    for shell in 0..8 {
+        let arguments =
+            |command: &str| json!({"command": command, "terminal_id": format!("s{shell}"), "timeout": 60});
+        let line = format!("head -c {ENDLESS} /dev/zero | tr '\\0' y");
+        let mut ran = client.call("terminal_execute", arguments(&line));
+        while ran.get("status") == "running" {
+            ran = client.call("terminal_execute", arguments(""));
+        }
+        // Each megabyte is a line, and has an end.
+        let lines = ENDLESS.div_ceil(1 << 20);
+        assert_eq!(
+            (ran.get("total_lines"), ran.get("total_bytes")),
+            (&json!(lines), &json!(ENDLESS + lines)),
+            "{ran:?}"
+        );
+        assert!(peak(&client) < ALL_MB, "{} MB after shell {shell}", peak(&client));
+    }
+}
+
+#[test]
+fn totals_are_exact_of_long_lines_that_come_fast() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let ran = finished(&mut client, "yes $(head -c 5000 /dev/zero | tr '\\0' z) | head -n 40000; echo END");
+    let totals = (&ran["total_lines"], &ran["total_bytes"]);
+    // On a machine that is too slow for it, that they are not is said.
+    let is_said = ran["notice"].to_string().contains("lower bound");
+    assert!(totals == (&json!(40_001), &json!(200_040_004)) || is_said, "{ran}");
+}

@@ -111,7 +111,19 @@ pub(crate) fn table() -> Vec<Scenario> {
             )],
         ),
         scenario("a line of 1 MB", EVERY, long_line(1_000_000)),
-        scenario("a line of 10 MB", BASH, long_line(10_000_000)),
+        scenario(
+            "a line of 10 MB is cut into lines of one, and none of it is lost",
+            BASH,
+            [
+                run("head -c 10000000 /dev/zero | tr '\\0' x; echo; echo end")
+                    .with("timeout", 55)
+                    .whatever()
+                    .field("/total_lines", 11)
+                    .field("/total_bytes", 10_000_014),
+                read(json!({"from_line": 11, "to_line": 11})).field("/content", "end"),
+                read(json!({"from_line": 9, "to_line": 9, "column": 1_048_570})).field("/content", "xxxxxxx"),
+            ],
+        ),
     ]
 }
 
