@@ -75,7 +75,8 @@ fn progress_comes_while_a_call_waits_and_always_grows() {
     let wharf = Wharf::new();
     let gate = wharf.gate();
     let mut client = client(&wharf);
-    let line = format!("echo compiling; while read x < {0}; do echo $x; done", gate.display());
+    // A reader that opens the pipe again before its writer has closed it reads its end: no reason to leave.
+    let line = format!("echo compiling; while :; do read x < {0} && echo $x; done", gate.display());
     let id = client.send_call_with_token("terminal_execute", json!({"command": line, "timeout": 60}), "tok");
     let heard = |client: &mut Client| {
         let heard = client.await_message(|message| message["method"] == "notifications/progress");

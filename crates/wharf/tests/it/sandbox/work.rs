@@ -202,11 +202,12 @@ print(sqlite3.connect("x.db").execute("select sum(a) from t").fetchone()[0])'"#,
         prints: "x\nhere 2\nstring\nprocess\ntty\n4\n",
         ..PLAIN
     };
+    // A job has its name once it has executed its program, which may be later than the shell looks for it.
     the_shell_looks_at_processes_and_signals_its_own: Job {
         needs: &["ps"],
         script: "ps -o comm= -p $$; sleep 100 & p=$!; kill -0 $p && kill $p
             wait $p || echo ended by $?; nice -n 5 true && timeout 10 true
-            trap 'echo trapped' USR1 && kill -USR1 $$ && ulimit -c 0; sleep 100 & pkill -P $$ sleep; wait; echo all gone",
+            trap 'echo trapped' USR1 && kill -USR1 $$ && ulimit -c 0; sleep 100 & until pkill -P $$ sleep; do :; done; wait; echo all gone",
         prints: "bash\nended by 143\ntrapped\nall gone\n",
         ..PLAIN
     };
