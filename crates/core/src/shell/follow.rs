@@ -11,7 +11,7 @@ use super::track::{self, Seen, Track};
 use super::{ShellMeta, State};
 use crate::error::ReadError;
 use crate::spec::Size;
-use crate::terminal::{Phase, Step, Terminal};
+use crate::terminal::{Input, Phase, Step, Terminal};
 use crate::view::{Display, Piece, Scanner};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,8 +36,8 @@ pub(super) struct Core {
     view: Mutex<View>,
     /// Goes up with everything that changes the view.
     changed: watch::Sender<u64>,
-    /// Held by whoever gives it a command.
-    pub(super) turn: tokio::sync::Mutex<()>,
+    /// Held by whoever gives it a command: who did last, and by what.
+    pub(super) turn: tokio::sync::Mutex<Option<(String, Input)>>,
     /// What of others' typing has been told, by who was told.
     pub(super) told: Mutex<std::collections::HashMap<String, super::ToldTyped>>,
 }
@@ -206,7 +206,8 @@ impl View {
             }
             Piece::Mark { body, start, end } => {
                 let Some(mark) = Mark::parse(body, pid) else { return };
-                if matches!(mark, Mark::Prompt { .. }) {
+                // Only before the first one, and where it says so, the process has been another.
+                if matches!(mark, Mark::Prompt { is_new, .. } if is_new || track.kind().is_none()) {
                     *words = arguments(pid);
                 }
                 if matches!(mark, Mark::Began { .. }) {

@@ -157,7 +157,7 @@ impl Shell {
         let core = &self.follower.core;
         match core.state() {
             State::Exited(_) => Vec::new(),
-            _ => job::background(core.pid, job::foreground(core.pid)),
+            _ => job::background(core.pid),
         }
     }
 

@@ -14,9 +14,14 @@ const LONGEST: usize = 200;
 const SETTLED: u64 = 10;
 
 /// The jobs of the shell with that process, besides the group in the foreground.
-pub(super) fn background(shell: i32, foreground: Option<i32>) -> Vec<Job> {
-    let Some(own) = proc::look(shell) else { return Vec::new() };
+pub(super) fn background(shell: i32) -> Vec<Job> {
     let family = proc::below(shell, ENOUGH).unwrap_or_default();
+    // As after most commands.
+    if family.is_empty() {
+        return Vec::new();
+    }
+    let Some(own) = proc::look(shell) else { return Vec::new() };
+    let foreground = foreground(shell);
     let mut leaders: BTreeMap<i32, &Process> = BTreeMap::new();
     for process in &family {
         let elsewhere = process.group != own.group && Some(process.group) != foreground;
@@ -59,7 +64,7 @@ fn up() -> u64 {
 }
 
 /// The group that has the terminal of a process.
-pub(super) fn foreground(shell: i32) -> Option<i32> {
+fn foreground(shell: i32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{shell}/stat")).ok()?;
     // After the name: state, parent, group, session, terminal, foreground group.
     let group: i32 = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(5)?.parse().ok()?;

@@ -24,7 +24,14 @@ pub(super) enum Mark {
     /// A command has ended.
     Ended { id: u64, code: i32, at: Option<u64>, cwd: PathBuf },
     /// The prompt of such a shell is about to be printed.
-    Prompt { kind: Kind, cwd: PathBuf },
+    Prompt {
+        kind: Kind,
+        cwd: PathBuf,
+        /// The shell has just taken another's place.
+        is_new: bool,
+        /// By an integration that takes commands as they are given now. One of an earlier version may go on for days.
+        is_current: bool,
+    },
     /// The prompt is there and keys are read.
     Ready,
     /// A command was not run: what the shell said of it.
@@ -78,7 +85,10 @@ impl Mark {
                 at: clock(next()?),
                 cwd: path(next()?),
             },
-            "A" => Self::Prompt { kind: Kind::of(Path::new(next()?))?, cwd: path(next()?) },
+            "A" => {
+                let (kind, cwd, new) = (Kind::of(Path::new(next()?))?, path(next()?), next());
+                Self::Prompt { kind, cwd, is_new: new == Some("new"), is_current: new.is_some() }
+            }
             "E" => {
                 let order = Order::decode(next()?);
                 let words = String::from_utf8_lossy(&unescape(next()?)).into_owned();
@@ -141,7 +151,12 @@ mod tests {
         );
         let ended = Mark::Ended { id: 3, code: 130, at: Some(13_000_001), cwd: "/a b\n".into() };
         assert_eq!(Mark::parse("D;7;3;130;13,000001;/a%20b%0a", 7), Some(ended));
-        assert_eq!(Mark::parse("A;7;zsh;/x", 7), Some(Mark::Prompt { kind: Kind::Zsh, cwd: "/x".into() }));
+        for (body, is_new, is_current) in
+            [("A;7;zsh;/x", false, false), ("A;7;zsh;/x;", false, true), ("A;7;zsh;/x;new", true, true)]
+        {
+            let prompt = Mark::Prompt { kind: Kind::Zsh, cwd: "/x".into(), is_new, is_current };
+            assert_eq!(Mark::parse(body, 7), Some(prompt));
+        }
         assert_eq!(Mark::parse("B;7", 7), Some(Mark::Ready));
         let refused = Mark::Refused { order: order.clone(), words: "no; 100%".into() };
         assert_eq!(Mark::parse(&format!("E;7;{};no%3b 100%", order.encode()), 7), Some(refused));

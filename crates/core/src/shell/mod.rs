@@ -116,7 +116,7 @@ pub struct Command {
     pub author: String,
     /// When it began, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Its exit code, once it has ended. None if it ended with the shell.
+    /// Its exit code, once it has ended. None if it ended with the shell, or nobody told it.
     pub exit_code: Option<i32>,
     /// How long it took, once it has ended.
     pub lasted: Option<Duration>,
@@ -144,6 +144,12 @@ pub enum RunError {
     /// The shell is over.
     #[error("the shell has exited")]
     Exited(Box<Ended>),
+    /// It does not take commands any more, and why. Nothing ran.
+    #[error("the shell does not take commands any more: {0}")]
+    Deaf(String),
+    /// It was given the command and has not told what became of it: it may have run, or may yet do so.
+    #[error("the shell was given the command and has not told whether it has begun it")]
+    Untold,
     /// It cannot be asked.
     #[error(transparent)]
     Control(#[from] ControlError),

@@ -182,7 +182,7 @@ impl Typing {
             *self = Self::Inside;
         }
         let covers = *self == Self::Inside;
-        if covers && line == "." {
+        if covers && line == "#." {
             *self = Self::Outside;
         }
         covers

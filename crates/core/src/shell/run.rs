@@ -7,13 +7,13 @@
 use super::follow::Core;
 use super::hold::Hold;
 use super::mark::Order;
+use super::mend::{self, Doubt, Mended};
 use super::track::Prompt;
 use super::{Command, Kind, RunError, Shell, State, complete};
 use crate::error::ControlError;
 use crate::foreground::Doing;
 use crate::id::TerminalId;
 use std::borrow::Cow;
-use std::io;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -25,6 +25,10 @@ const COMING: Duration = Duration::from_secs(5);
 const PRINTING: Duration = Duration::from_millis(50);
 /// How long the shell may take to begin.
 const BEGINNING: Duration = Duration::from_secs(5);
+/// How long it is quiet before one looks whether it has missed the command. A key is noticed within a millisecond.
+const NOTICING: Duration = Duration::from_millis(150);
+/// What the terminal's driver takes at once, so that a shell which reads on has been given all of it.
+const AT_ONCE: usize = 4000;
 /// And how much longer for each byte: a shell that reads single bytes from a busy machine's terminal is slow.
 const EACH_BYTE: Duration = Duration::from_micros(30);
 
@@ -40,7 +44,7 @@ const STOP: u8 = 0x1d;
 /// Takes back what somebody may have typed on the line.
 const CLEAR: &[u8] = b"\x15";
 /// What other shells are typed instead; the command follows it in lines.
-const LINES: &[u8] = b"__wharf_take;\\eval \"$__wharf_cmd\";{ __wharf_end; } 2>/dev/null\n";
+const LINES: &[u8] = b"\\__wharf_take;\\eval \"$__wharf_cmd\";{ \\eval \"$__wharf_over\"; } 2>/dev/null\n";
 /// A line that a terminal's driver surely takes as one, for shells that have no editor.
 const LINE: usize = 3000;
 
@@ -54,33 +58,55 @@ impl Shell {
         if let Some(operator) = complete::dangling(text) {
             return Err(RunError::Syntax(format!("nothing follows the last `{operator}`")));
         }
-        let _turn = core.turn.lock().await;
+        let mut turn = core.turn.lock().await;
         for attempt in 0.. {
             check_hold(core)?;
+            recover(self).await?;
             ready(self).await?;
             let token = TerminalId::random().map_err(ControlError::from)?.to_string();
             let order = Order { token, author: author.to_owned(), text: head(text, TOLD).to_owned() };
-            let mut input = core.terminal.input(author).map_err(ControlError::from)?;
+            // One that was used before is connected; one whose sending was cut short is not used again.
+            let mut input = match turn.take() {
+                Some((who, input)) if who == author => input,
+                _ => core.terminal.input(author).map_err(ControlError::from)?,
+            };
             // Not the one that was begun, if that has replaced itself.
-            let kind = core.view().track.kind().unwrap_or(core.meta.kind);
-            let bytes = typed(kind, text, &order);
-            core.view().track.expect(&order.token);
+            let (bytes, taken) = {
+                let mut view = core.view();
+                let kind = view.track.kind().unwrap_or(core.meta.kind);
+                let last = view.track.last().map_or(0, |last| last.id);
+                view.track.expect(&order.token);
+                (typed(kind, text, last, &order), view.track.taken())
+            };
             input.send(&bytes).await?;
-            let limit = BEGINNING + EACH_BYTE * u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-            match begun(core, &order.token, limit).await? {
-                Some(command) => return Ok(command),
-                // Its integration may be gone: a shell that was replaced by another of its kind.
-                None if attempt == 0 && super::mend::mend(self).await => {}
-                None => return Err(silent()),
+            *turn = Some((author.to_owned(), input));
+            match begun(core, &order.token, bytes.len(), taken).await? {
+                Beginning::Begun(command) => return Ok(command),
+                // Given again, it might run twice.
+                Beginning::Taken => {
+                    mend::mend(self, Doubt::AtPrompt).await;
+                    return Err(RunError::Untold);
+                }
+                // Its integration may be gone: a shell that was replaced by another of its kind, or lost what it needs.
+                Beginning::Missed if attempt == 0 => match mend::mend(self, Doubt::AtPrompt).await {
+                    Mended::Tells => {}
+                    Mended::Within | Mended::Unsure => return Err(RunError::Untold),
+                    Mended::Never(why) => return Err(RunError::Deaf(why)),
+                },
+                Beginning::Missed => return Err(RunError::Deaf(mend::why(core))),
             }
         }
-        Err(silent())
+        Err(RunError::Untold)
     }
 }
 
-fn silent() -> RunError {
-    let what = "the shell was given the command and has not begun it; it may yet do so";
-    RunError::Control(ControlError::Unreachable(io::Error::other(what)))
+/// What became of a command that was given.
+enum Beginning {
+    Begun(Command),
+    /// The shell has taken it, and told nothing more.
+    Taken,
+    /// The shell has not taken it.
+    Missed,
 }
 
 pub(super) fn check_hold(core: &Core) -> Result<(), RunError> {
@@ -88,6 +114,19 @@ pub(super) fn check_hold(core: &Core) -> Result<(), RunError> {
         Ok(false) => Ok(()),
         Ok(true) => Err(RunError::Held),
         Err(error) => Err(RunError::Control(error.into())),
+    }
+}
+
+/// A shell that did not tell the end of its last command, or was begun by an earlier version, is integrated anew before it
+/// is given another.
+async fn recover(shell: &Shell) -> Result<(), RunError> {
+    let core = &shell.follower.core;
+    if !core.view().track.is_in_doubt() {
+        return Ok(());
+    }
+    match mend::mend(shell, Doubt::AtPrompt).await {
+        Mended::Never(why) => Err(RunError::Deaf(why)),
+        _ => Ok(()),
     }
 }
 
@@ -128,16 +167,19 @@ async fn reads_itself(core: &Core) -> bool {
     foreground.members.iter().any(|member| member.pid == core.pid && reads(member.doing))
 }
 
-/// Waits until the command with that token has begun; nothing if it does not.
-async fn begun(core: &Core, token: &str, limit: Duration) -> Result<Option<Command>, RunError> {
+/// Waits until the command with that token, typed as so many bytes, has begun, or surely does not. `before` is how many the
+/// shell had taken by then.
+async fn begun(core: &Core, token: &str, length: usize, before: u64) -> Result<Beginning, RunError> {
+    let limit = BEGINNING + EACH_BYTE * u32::try_from(length).unwrap_or(u32::MAX);
     let mut changes = core.changes();
     let deadline = Instant::now() + limit;
+    let mut idle = None;
     loop {
         changes.borrow_and_update();
-        {
+        let (taken, seen) = {
             let view = core.view();
             if let Some(command) = view.track.find(token) {
-                return Ok(Some(command.clone()));
+                return Ok(Beginning::Begun(command.clone()));
             }
             if let Some(words) = view.track.refused(token) {
                 return Err(RunError::Syntax(words.to_owned()));
@@ -145,31 +187,42 @@ async fn begun(core: &Core, token: &str, limit: Duration) -> Result<Option<Comma
             if let State::Exited(ended) = view.track.state() {
                 return Err(RunError::Exited(Box::new(ended)));
             }
+            (view.track.taken() > before, view.seen)
+        };
+        let look = (Instant::now() + NOTICING).min(deadline);
+        if timeout_at(look, changes.changed()).await.is_ok() {
+            continue;
         }
-        if timeout_at(deadline, changes.changed()).await.is_err() {
-            return Ok(None);
+        if Instant::now() >= deadline {
+            return Ok(if taken { Beginning::Taken } else { Beginning::Missed });
         }
+        // It reads on with nothing left to read, and has printed nothing since the look before.
+        let at = (length <= AT_ONCE && mend::reads_all(core).await).then_some(seen);
+        if at.is_some() && at == idle {
+            return Ok(if taken { Beginning::Taken } else { Beginning::Missed });
+        }
+        idle = at;
     }
 }
 
 /// What is typed to give a command.
-fn typed(kind: Kind, text: &str, order: &Order) -> Vec<u8> {
+fn typed(kind: Kind, text: &str, last: u64, order: &Order) -> Vec<u8> {
     let check = if complete::is_complete(text) { '0' } else { '1' };
     let body = escape(&literal(text));
     let order = order.encode();
     match kind {
         Kind::Bash | Kind::Zsh => {
-            let head = format!("{check};{};{order};{}", body.len(), shown(text));
+            let head = format!("{check};{};{last};{order};{}", body.len(), shown(text));
             [KEY, head.as_bytes(), &[STOP], &body, &[STOP]].concat()
         }
         Kind::Sh => {
-            let mut lines = [CLEAR, LINES, format!("{check};{order}\n").as_bytes()].concat();
+            let mut lines = [CLEAR, LINES, format!("#{check};{last};{order}\n").as_bytes()].concat();
             for line in pieces(&body) {
-                lines.push(b':');
+                lines.push(b'#');
                 lines.extend_from_slice(line);
                 lines.push(b'\n');
             }
-            lines.extend_from_slice(b".\n");
+            lines.extend_from_slice(b"#.\n");
             lines
         }
     }

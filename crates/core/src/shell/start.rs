@@ -3,7 +3,8 @@
 //! A file that asks something on the terminal would wait for ever, since nobody is there. It is given the end of its input,
 //! as often as it asks.
 
-use super::{Shell, ShellError, State, mend};
+use super::mend::{self, Doubt};
+use super::{Shell, ShellError, State};
 use crate::foreground::{Foreground, Pace};
 use std::time::{Duration, Instant};
 use tokio::time::timeout_at;
@@ -44,7 +45,7 @@ pub(super) async fn first_prompt(shell: &Shell, patience: Duration) -> Result<()
         if !foreground.canonical {
             if mend::is_at_prompt(core, &foreground) && pace.look(foreground, &picture).is_some() {
                 // Its own files have taken our hooks away.
-                mend::mend(shell).await;
+                mend::mend(shell, Doubt::Running).await;
             }
             continue;
         }

@@ -46,6 +46,10 @@ pub(super) struct Track {
     answers: u64,
     /// Whether it said so from within a command.
     within: bool,
+    /// How often it has begun to take a command.
+    taken: u64,
+    /// It did not tell the end of its last command, or tells as earlier versions did: it needs an integration.
+    in_doubt: bool,
 }
 
 /// What the shell does.
@@ -84,6 +88,8 @@ impl Track {
             kind: None,
             answers: 0,
             within: false,
+            taken: 0,
+            in_doubt: false,
         }
     }
 
@@ -128,6 +134,14 @@ impl Track {
         self.answers
     }
 
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.in_doubt
+    }
+
     pub(super) fn is_within(&self) -> bool {
         self.within
     }
@@ -151,12 +165,18 @@ impl Track {
     pub(super) fn mark(&mut self, mark: Mark, start: u64, end: u64, seen: Seen) {
         match mark {
             Mark::Taken => {
+                self.taken += 1;
                 self.close_loose(start);
                 self.idle(Prompt::Taking);
             }
             Mark::Began { id, at, order } => self.begin(id, at, order, (start, end), seen),
             Mark::Ended { id, code, at, cwd } => self.finish(id, code, at, cwd, (start, end), seen),
-            Mark::Prompt { kind, cwd } => self.prompted(kind, cwd, start, seen),
+            Mark::Prompt { kind, cwd, is_new, is_current } => {
+                // What replaces a shell has begun well; of anything else nobody knows how it ended.
+                let code = is_new.then_some(0);
+                self.prompted((kind, cwd), code, start, seen);
+                self.in_doubt |= !is_current;
+            }
             Mark::Ready => self.ready(end),
             Mark::Refused { order, words } => {
                 self.refused = Some((order, words));
@@ -164,6 +184,7 @@ impl Track {
             }
             Mark::Here | Mark::Within => {
                 self.answers += 1;
+                self.in_doubt = false;
                 self.within = mark == Mark::Within;
             }
         }
@@ -221,6 +242,8 @@ impl Track {
         seen: Seen,
     ) {
         let lasted = self.lasted(at, seen);
+        // A shell whose variables were all unset does not know the number.
+        let id = if id == 0 { self.last().map_or(0, |last| last.id) } else { id };
         match self.commands.back_mut() {
             Some(last) if last.id == id && last.output.1.is_none() => {
                 last.exit_code = Some(code);
@@ -241,9 +264,16 @@ impl Track {
                 token: String::new(),
             }),
         }
-        self.cwd = cwd;
+        self.move_to(cwd);
         self.doing = Doing::Idle(Prompt::Coming);
         self.open_loose(end);
+    }
+
+    /// It is there now, if it knows where.
+    fn move_to(&mut self, cwd: PathBuf) {
+        if !cwd.as_os_str().is_empty() {
+            self.cwd = cwd;
+        }
     }
 
     fn lasted(&self, at: Option<u64>, seen: Seen) -> Duration {
@@ -256,16 +286,16 @@ impl Track {
     }
 
     /// A prompt is printed. If a command is thought to run, the shell was replaced by another, which told nothing of it.
-    fn prompted(&mut self, kind: Kind, cwd: PathBuf, start: u64, seen: Seen) {
+    fn prompted(&mut self, (kind, cwd): (Kind, PathBuf), code: Option<i32>, start: u64, seen: Seen) {
         if matches!(self.doing, Doing::Exited(_)) {
             return;
         }
         if self.doing == Doing::Running {
-            self.end_unseen(Some(0), start, seen);
+            self.end_unseen(code, start, seen);
         }
         self.kind = Some(kind);
         self.close_loose(start);
-        self.cwd = cwd;
+        self.move_to(cwd);
         self.doing = Doing::Idle(Prompt::Printing);
     }
 
@@ -291,6 +321,7 @@ impl Track {
         }
         if self.doing == Doing::Running {
             self.doing = Doing::Idle(Prompt::Coming);
+            self.in_doubt = code.is_none();
         }
     }
 

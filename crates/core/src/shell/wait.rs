@@ -3,8 +3,9 @@
 
 use super::follow::Core;
 use super::hold::Hold;
+use super::mend::{self, Doubt, Mended};
 use super::render::End;
-use super::{Because, Part, Place, Shell, State, Until, mend};
+use super::{Because, Part, Place, Shell, State, Until};
 use crate::foreground::{Awaiting, Pace};
 use crate::view::Picture;
 use std::ops::ControlFlow;
@@ -40,8 +41,12 @@ impl Shell {
                 stalled = stalled.filter(|_| matches!(looked, Looked::Stalled));
                 match looked {
                     Looked::Awaiting(awaiting) => return Because::Awaiting(awaiting),
-                    Looked::AtPrompt(_) if mend::mend(self).await => pace.moved(),
-                    Looked::AtPrompt(awaiting) => return Because::Awaiting(awaiting),
+                    Looked::AtPrompt(awaiting) => match mend::mend(self, Doubt::Running).await {
+                        // It is over, whether or not it is known how.
+                        Mended::Tells => pace.moved(),
+                        Mended::Never(_) if core.state() == State::Idle => pace.moved(),
+                        _ => return Because::Awaiting(awaiting),
+                    },
                     Looked::Stalled if stalled.get_or_insert(now).elapsed() >= STALLED => {
                         return Because::Stalled;
                     }
@@ -78,7 +83,12 @@ impl Shell {
                 pace.moved();
                 return Looked::Nothing;
             }
-            view.display.picture()
+            let mut picture = view.display.picture();
+            // What is there then was printed by the shell, above all the line with the command.
+            if !picture.alternate && view.render.as_ref().is_some_and(|(_, render)| render.lines() == 0) {
+                picture.rows.clear();
+            }
+            picture
         };
         let at_prompt = mend::is_at_prompt(core, &foreground);
         match pace.look(foreground, &picture) {

@@ -2,7 +2,8 @@
 # reads first. @NONCE@ is filled in; it stays in this shell, and nothing that the shell starts is given it.
 #
 # Nothing here may fork on the way of an ordinary command, and nothing may rely on options, IFS, aliases or descriptors
-# that a command can change. So marks go to /dev/tty, every word is quoted, and every variable has a default.
+# that a command can change. So marks go to /dev/tty, every word is quoted, and every variable has a default. The functions
+# and the secret are read-only, since whoever rewrote them could make up exit codes.
 
 exec 9<&-
 # Set where the user's own file has been read before.
@@ -31,8 +32,9 @@ unset -v __wharf_plain
 set +e
 
 __wharf_n=${__wharf_n-0} __wharf_run= __wharf_human=0 __wharf_none= __wharf_show= __wharf_last=
-__wharf_mark=$'\e]6973;@NONCE@;'
-__wharf_b=$__wharf_mark"B;$$"$'\a'
+# Read-only where this is read a second time.
+[[ ${__wharf_mark-} == *'@NONCE@'* ]] || __wharf_mark=$'\e]6973;@NONCE@;'
+[[ ${__wharf_b-} == *'@NONCE@'* ]] || __wharf_b=$__wharf_mark"B;$$"$'\a'
 
 # Not traced, since there are files for traces (BASH_XTRACEFD), and the secret is for none of them.
 __wharf_tell() {
@@ -58,20 +60,23 @@ __wharf_escape() {
 
 # Into __wharf_here, where this shell is.
 __wharf_place() {
-  [[ ${PWD-} == "${__wharf_pwd-}" ]] && return
+  [[ ${PWD-} == "${__wharf_pwd-}" && -v __wharf_here ]] && return
   __wharf_pwd=${PWD-}
   __wharf_escape "$__wharf_pwd"
   __wharf_here=$__wharf_text
 }
 
-# Bound to a key that only wharf presses. What follows the key on the terminal is: check;length;information, 0x1d, the
-# command as `printf %b` reads it, 0x1d.
+# Bound to a key that only wharf presses. What follows the key on the terminal is: check;length;number of the last
+# command;information;line to show, 0x1d, the command as `printf %b` reads it, 0x1d.
 __wharf_take() {
-  local status=$? IFS=';' LC_ALL=C check length text and='&&' -
+  __wharf_status=$?
+  unset -f builtin local
+  local status=$__wharf_status IFS=';' LC_ALL=C check length last text and='&&' -
   set +x
   # With room for a prompt and a line that wraps, so that the place stays where it is until the line has been accepted.
   builtin printf '%sT;%s\a\n\n\e[2A\r\e7' "$__wharf_mark" "$$" >/dev/tty
-  builtin read -r -d $'\x1d' check length __wharf_info __wharf_show
+  builtin read -r -d $'\x1d' check length last __wharf_info __wharf_show
+  ((last > ${__wharf_n:-0})) && __wharf_n=$last
   if ((length > 65536)); then
     # One byte at a time, as `read` has to, a megabyte takes seconds.
     text=$(builtin command -p head -c "$((length + 1))")
@@ -92,7 +97,7 @@ __wharf_take() {
   __wharf_mine=
   # A function that fails in a list runs no trap on errors; it has to fail for `$?` to be what it was.
   ((status == 0)) || and='||'
-  READLINE_LINE=' __wharf_begin "${__wharf_last-}" '$and' \builtin eval -- "$__wharf_cmd"; { __wharf_end "${__wharf_last-}"; } 2>/dev/null'
+  READLINE_LINE=' \__wharf_begin "${__wharf_last-}" '$and' \builtin eval -- "$__wharf_cmd"; { \__wharf_end "${__wharf_last-}"; } 2>/dev/null'
   READLINE_POINT=${#READLINE_LINE}
 }
 
@@ -118,7 +123,7 @@ __wharf_begin() {
   local status=$?
   # The end is told within the `eval`, so that a trap on errors is not run for the `eval` as well; but not where the shell
   # shows or remembers the lines that it reads.
-  [[ $- == *v* || $__wharf_cmd == *set*v* || $__wharf_cmd == *history* ]] || __wharf_cmd+=$'\n{ __wharf_end "$_"; } 2>/dev/null'
+  [[ $- == *v* || $__wharf_cmd == *set*v* || $__wharf_cmd == *history* ]] || __wharf_cmd+=$'\n{ \\__wharf_end "$_"; } 2>/dev/null'
   if [[ $- == *x* ]]; then
     set +x
     __wharf_cmd='{ set -x; __wharf_as '$status'; } 2>/dev/null; '$__wharf_cmd
@@ -136,13 +141,19 @@ __wharf_as() {
 }
 
 __wharf_end() {
-  local status=$?
+  __wharf_status=$?
+  # Functions of these names would be called instead.
+  unset -f builtin local set
+  local status=$__wharf_status
   set +e
-  [[ -n ${__wharf_run-} ]] || return "$status"
+  # Without a line editor there are no keys.
+  [[ -o emacs || -o vi ]] || set -o emacs
+  # Not set at all if a command has unset every variable.
+  [[ -n ${__wharf_run-1} ]] || return "$status"
   __wharf_run= __wharf_last=${1-}
   local now=${EPOCHREALTIME-}
   __wharf_place
-  __wharf_tell "D;$$;$__wharf_n;$status;$now;$__wharf_here"
+  __wharf_tell "D;$$;${__wharf_n:-0};$status;$now;$__wharf_here"
   __wharf_hook
   return "$status"
 }
@@ -164,7 +175,8 @@ __wharf_ready() {
   local status=$?
   [[ ${PS1-} == *__wharf_b* ]] || PS1=${PS1-}'\[${__wharf_b-}\]'
   __wharf_place
-  __wharf_tell "A;$$;bash;$__wharf_here"
+  __wharf_tell "A;$$;bash;$__wharf_here;${__wharf_new-}"
+  __wharf_new=
   return "$status"
 }
 
@@ -223,5 +235,9 @@ for __wharf_text in emacs-standard vi-insert vi-command; do
   bind -m $__wharf_text '"\e[77072~": accept-line'
   bind -m $__wharf_text '"\e[7707~": "\e[77071~\e[77072~"'
   bind -m $__wharf_text -x '"\e[7708~": { __wharf_answer || builtin printf %s __wharf_answer >/dev/tty; } 2>/dev/null'
+done
+readonly __wharf_mark __wharf_b
+for __wharf_text in tell escape place take check history begin as end prompt ready typed hook answer; do
+  readonly -f "__wharf_$__wharf_text"
 done
 __wharf_hook

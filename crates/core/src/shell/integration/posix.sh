@@ -2,7 +2,7 @@
 # reads the user's own first. @NONCE@ is filled in; it stays in this shell, and nothing that the shell starts is given it.
 #
 # Such a shell has no keys to bind and no hooks but its prompt, so what runs a command is typed as a line. What people type
-# between is not told.
+# between is not told. Nor has it read-only functions, so what tells the end is the text of a read-only variable.
 
 exec 9<&-
 # Set where the user's own file has been read before.
@@ -67,7 +67,7 @@ __wharf_escape() {
 
 # Into __wharf_here, where this shell is.
 __wharf_place() {
-  [ "${PWD-}" = "$__wharf_pwd" ] && return
+  [ "${PWD-}" = "${__wharf_pwd-}" ] && [ -n "${__wharf_here-}" ] && return
   __wharf_pwd=${PWD-}
   case $__wharf_pwd in
     *[!a-zA-Z0-9/._~@:+=-]*) __wharf_here=$(__wharf_escape "$__wharf_pwd") ;;
@@ -75,18 +75,24 @@ __wharf_place() {
   esac
 }
 
-# Typed by wharf, before an `eval`. The lines after it on the terminal are: check;information, then the command as
-# `printf %b` reads it, each line behind a colon, then a dot.
+# Typed by wharf, before an `eval`. The lines after it on the terminal are: check;number of the last command;information,
+# then the command as `printf %b` reads it, then a dot; each behind a number sign, so that nothing runs where nobody takes
+# them.
 __wharf_take() {
   __wharf_status=$?
+  unset -f read printf command
   IFS= read -r __wharf_info
+  __wharf_info=${__wharf_info#?}
   __wharf_cmd=
-  while IFS= read -r __wharf_line && [ "$__wharf_line" != . ]; do
-    __wharf_cmd=$__wharf_cmd${__wharf_line#:}
+  while IFS= read -r __wharf_line && [ "$__wharf_line" != '#.' ]; do
+    __wharf_cmd=$__wharf_cmd${__wharf_line#?}
   done
   __wharf_cmd=$(printf %b. "$__wharf_cmd")
   __wharf_cmd=${__wharf_cmd%.}
-  case $__wharf_info in 1*) __wharf_check || __wharf_info= ;; esac
+  __wharf_line=${__wharf_info%%;*} __wharf_info=${__wharf_info#*;}
+  [ "${__wharf_info%%;*}" -gt "${__wharf_n:-0}" ] && __wharf_n=${__wharf_info%%;*}
+  __wharf_info=${__wharf_info#*;}
+  case $__wharf_line in 1) __wharf_check || __wharf_info= ;; esac
   if [ -z "$__wharf_info" ]; then
     __wharf_cmd="__wharf_as $__wharf_status"
     return
@@ -98,7 +104,7 @@ __wharf_take() {
       ;;
   esac
   __wharf_run=1 __wharf_n=$((__wharf_n + 1))
-  __wharf_tell "C;$$;$__wharf_n;${EPOCHREALTIME:-$(command date +%s)};${__wharf_info#*;}"
+  __wharf_tell "C;$$;$__wharf_n;${EPOCHREALTIME:-$(command date +%s)};$__wharf_info"
   return $__wharf_status
 }
 
@@ -114,7 +120,7 @@ __wharf_check() {
     esac
   fi
   [ -n "$__wharf_line" ] || return 0
-  __wharf_tell "E;$$;${__wharf_info#*;};$(__wharf_escape "$__wharf_line")"
+  __wharf_tell "E;$$;$__wharf_info;$(__wharf_escape "$__wharf_line")"
   return 1
 }
 
@@ -122,39 +128,42 @@ __wharf_as() {
   return "$1"
 }
 
-__wharf_end() {
-  __wharf_status=$?
-  set +e
-  if [ -n "${__wharf_run-}" ]; then
+# What comes before a prompt and what ends a command, as text. No function has a say in the code; where there is something
+# to escape, one is called in a process of its own.
+if [ -z "${__wharf_over-}" ]; then
+  __wharf_ready='case ${PWD-} in
+    "${__wharf_pwd-}") ;;
+    *[!a-zA-Z0-9/._~@:+=-]*) __wharf_here=$(__wharf_escape "$PWD") ;;
+    *) __wharf_here=$PWD ;;
+  esac
+  __wharf_pwd=${PWD-}
+  if [ -n "${__wharf_run-1}" ]; then
     __wharf_run=
-    __wharf_place
-    __wharf_tell "D;$$;$__wharf_n;$__wharf_status;${EPOCHREALTIME-};$__wharf_here"
+    \printf "\033]6973;@NONCE@;D;%s\007" "$$;${__wharf_n:-0};$__wharf_status;${EPOCHREALTIME-};${__wharf_here-}" >/dev/tty
   fi
-  __wharf_ready
-  return $__wharf_status
-}
-
-# Before a prompt.
-__wharf_ready() {
+  [ -n "${__wharf_b-}" ] || __wharf_b=$(\printf "\033]6973;@NONCE@;B;%s\007" "$$")
+  __wharf_mark=${__wharf_b%"B;$$"?}
   case ${PS1-} in
     *__wharf_b*) ;;
-    *) PS1='${__wharf_run:+$(__wharf_late $?)}'${PS1-}'${__wharf_b-}' ;;
+    *) PS1="\${__wharf_run:+\$(__wharf_late \$?)}${PS1-}\${__wharf_b-}" ;;
   esac
-  __wharf_place
-  __wharf_tell "A;$$;sh;$__wharf_here"
-}
+  \printf "\033]6973;@NONCE@;A;%s\007" "$$;sh;${__wharf_here-};${__wharf_new-}" >/dev/tty
+  __wharf_new='
+  __wharf_over='__wharf_status=$? __wharf_cmd=; \set +e; \unset -f printf; \eval "$__wharf_ready"; \__wharf_as "$__wharf_status"'
+  readonly __wharf_ready __wharf_over
+fi
 
 # A command was interrupted, and with it the line that would have told its end. In a process of its own, so that it is told
 # again with each prompt until the next command.
 __wharf_late() {
   __wharf_place
   __wharf_tell "D;$$;$__wharf_n;$1;${EPOCHREALTIME-};$__wharf_here"
-  __wharf_tell "A;$$;sh;$__wharf_here"
+  __wharf_tell "A;$$;sh;$__wharf_here;"
 }
 
 __wharf_answer() {
-  __wharf_end
+  eval "$__wharf_over"
   __wharf_tell "P;$$"
 }
 
-__wharf_ready
+eval "$__wharf_ready"

@@ -3,7 +3,8 @@
 # them. @NONCE@ is filled in; it stays in this shell, and nothing that the shell starts is given it.
 #
 # Nothing here may fork on the way of an ordinary command, and nothing may rely on options or descriptors that a command can
-# change. So functions begin with the default options, and marks go to /dev/tty.
+# change. So functions begin with the default options, and marks go to /dev/tty. zsh has no read-only functions, so what
+# tells the end of a command is the text of a read-only variable.
 
 if [[ -z ${__wharf_plain-} ]]; then
   # A file that ends the shell must not end this one: then it is started again without such files.
@@ -30,9 +31,12 @@ if [[ ${__wharf_plain-} != typed ]]; then
 fi
 
 typeset -g __wharf_n=${__wharf_n:-0} __wharf_run= __wharf_mine= __wharf_line= __wharf_show= __wharf_info= __wharf_cmd=
-typeset -g __wharf_text= __wharf_here= __wharf_pwd= __wharf_sp= __wharf_comments= __wharf_traced=
-typeset -g __wharf_mark=$'\e]6973;@NONCE@;'
-typeset -g __wharf_b=$__wharf_mark"B;$$"$'\a'
+typeset -g __wharf_text= __wharf_here= __wharf_pwd= __wharf_sp= __wharf_comments= __wharf_traced= __wharf_whole=
+# Read-only where this is read a second time.
+if [[ ${__wharf_bel-} != $'\a' || $__wharf_mark != *'@NONCE@'* ]]; then
+  typeset -gr __wharf_mark=$'\e]6973;@NONCE@;' __wharf_bel=$'\a'
+  typeset -gr __wharf_b=$__wharf_mark"B;$$"$'\a'
+fi
 zmodload zsh/datetime
 
 __wharf_tell() {
@@ -58,14 +62,14 @@ __wharf_escape() {
 }
 
 __wharf_place() {
-  [[ $PWD == $__wharf_pwd ]] && return
+  [[ ${PWD-} == ${__wharf_pwd-} && -n ${__wharf_here-} ]] && return
   __wharf_pwd=$PWD
   __wharf_escape "$PWD"
   __wharf_here=$__wharf_text
 }
 
-# Bound to a key that only wharf presses. What follows the key on the terminal is: check;length;information;line to show,
-# 0x1d, the command as `printf %b` reads it, 0x1d.
+# Bound to a key that only wharf presses. What follows the key on the terminal is: check;length;number of the last
+# command;information;line to show, 0x1d, the command as `printf %b` reads it, 0x1d.
 #
 # The line that is accepted is an alias for the command. So the command is read as if it had been typed, at top level, its
 # jobs are numbered from one, and `$?` and traps are as they were; but it is not shown, it is not remembered, and `!` means
@@ -76,14 +80,15 @@ __wharf_take() {
   if [[ -n $__wharf_text ]]; then
     { __wharf_refuse; } >/dev/null 2>&1
   else
-    __wharf_mine=1
+    __wharf_mine=1 __wharf_whole=1
+    [[ $__wharf_cmd == *return* || $__wharf_cmd == *exit* ]] && __wharf_whole=
     # The end is told before anything else that runs before a prompt. What is traced is kept from the terminal by braces
     # alone, in which `$_` is lost.
     if [[ -n $__wharf_traced || $__wharf_cmd == *set* || $__wharf_cmd == *emulate* || $__wharf_cmd == *source* ||
       $__wharf_cmd == *.\ * ]]; then
-      __wharf_cmd+=$'\n{ __wharf_end; } >/dev/null 2>&1'
+      __wharf_cmd+=$'\n{ () {\n'$__wharf_over$'\n}; } >/dev/null 2>&1'
     else
-      __wharf_cmd+=$'\n__wharf_end "$_" >/dev/null 2>&1'
+      __wharf_cmd+=$'\n() {\n'$__wharf_over$'\n} "$_" >/dev/null 2>&1'
     fi
     if [[ -o aliases && ! -o localoptions ]]; then
       builtin alias "__wharf_given=$__wharf_cmd"
@@ -97,14 +102,15 @@ __wharf_take() {
       BUFFER=' \builtin eval -- "$__wharf_cmd"'
     fi
   fi
-  zle .accept-line
+  builtin zle .accept-line
 }
 
 __wharf_read() {
   builtin emulate -L zsh
-  local check length text
+  local check length last text
   builtin print -rn -- "${__wharf_mark}T;$$"$'\a\n\n\e[2A\r\e7' >/dev/tty
-  IFS=';' builtin read -r -d $'\x1d' check length __wharf_info __wharf_show </dev/tty
+  IFS=';' builtin read -r -d $'\x1d' check length last __wharf_info __wharf_show </dev/tty
+  ((last > ${__wharf_n:-0})) && __wharf_n=$last
   if ((length > 65536)); then
     # One byte at a time, as `read` has to, a megabyte takes seconds.
     text=$(builtin command -p head -c $((length + 1)) </dev/tty)
@@ -174,7 +180,7 @@ __wharf_begin() {
   __wharf_n=$((__wharf_n + 1))
   local shown=
   if [[ -n $__wharf_mine ]]; then
-    [[ $__wharf_cmd == *return* || $__wharf_cmd == *exit* ]] || __wharf_run=whole
+    [[ -z $__wharf_whole ]] || __wharf_run=whole
     __wharf_restore
     # In place of the line that was accepted, what it stands for.
     shown=$'\e8\e[J'"\$ $__wharf_show"$'\n'
@@ -189,20 +195,24 @@ __wharf_as() {
   return $1
 }
 
-# The argument is there for `$_`, which it becomes.
-__wharf_end() {
-  local __wharf_status=$?
-  unsetopt errexit errreturn
-  [[ -n ${__wharf_run-} ]] || return $__wharf_status
-  __wharf_run=
-  [[ -n $__wharf_sp ]] && setopt promptsp
-  __wharf_sp=
-  local __wharf_now=$EPOCHREALTIME
-  __wharf_place
-  __wharf_tell "D;$$;$__wharf_n;$__wharf_status;$__wharf_now;$__wharf_here"
-  __wharf_hook
-  return $__wharf_status
-}
+# What ends a command, on a line of its own. The argument is there for `$_`, which it becomes. No other function has a say
+# in the code, and a function of the name `builtin` would be called instead.
+if [[ -z ${__wharf_over-} ]]; then
+  typeset -gr __wharf_over='\local -r __wharf_status=$?; [[ -z ${functions[builtin]+x} ]] || \unset -f builtin
+    \builtin unsetopt errexit errreturn
+    # If that is still set, nobody has told that the command began.
+    __wharf_mine=
+    [[ -n ${__wharf_run-1} ]] || \return $__wharf_status
+    __wharf_run=
+    [[ -n ${__wharf_sp-} ]] && \builtin setopt promptsp
+    __wharf_sp=
+    \local -r __wharf_now=$EPOCHREALTIME
+    \__wharf_place
+    \builtin print -rn -- "${__wharf_mark}D;$$;${__wharf_n:-0};$__wharf_status;$__wharf_now;${__wharf_here-}$__wharf_bel" >/dev/tty
+    \__wharf_hook
+    \return $__wharf_status'
+fi
+functions[__wharf_end]=$__wharf_over
 
 # Before a prompt, first of all: for commands that were typed, and for those that were interrupted.
 __wharf_precmd() {
@@ -238,7 +248,8 @@ __wharf_ready() {
   builtin emulate -L zsh
   [[ ${PS1-} == *__wharf_b* ]] || PS1=${PS1-}'%{${__wharf_b-}%}'
   __wharf_place
-  __wharf_tell "A;$$;zsh;$__wharf_here"
+  __wharf_tell "A;$$;zsh;$__wharf_here;${__wharf_new-}"
+  __wharf_new=
   return $__wharf_status
 }
 
@@ -250,6 +261,8 @@ __wharf_addhistory() {
 # Puts back what a command may have taken away.
 __wharf_hook() {
   setopt prompt_subst
+  # Without a line editor there are no keys.
+  [[ -o zle ]] || setopt zle
   __wharf_functions
 }
 

@@ -29,7 +29,7 @@ impl Journal {
     }
 
     fn prompt(self) -> Self {
-        self.mark("A;7;bash;/p").bytes(5).mark("B;7")
+        self.mark("A;7;bash;/p;").bytes(5).mark("B;7")
     }
 
     fn last(&self) -> &Command {
@@ -105,9 +105,20 @@ fn what_is_between_commands_is_loose_but_for_prompts_and_what_is_typed() {
 
 #[test]
 fn a_prompt_while_something_is_thought_to_run_ends_it() {
-    let journal = Journal::new().prompt().mark("C;7;1;;t,me,exec").bytes(30).prompt();
-    assert_eq!((journal.last().exit_code, journal.last().output.1), (Some(0), Some(65)));
-    assert_eq!(journal.track.prompt(), Some(Prompt::Ready));
+    // What has taken the shell's place says so. Of anything else nobody knows the code.
+    for (prompt, code) in [("A;7;bash;/p;new", Some(0)), ("A;7;bash;/p;", None), ("A;7;bash;/p", None)] {
+        let journal = Journal::new().prompt().mark("C;7;1;;t,me,exec").bytes(30).mark(prompt).mark("B;7");
+        assert_eq!((journal.last().exit_code, journal.last().output.1), (code, Some(65)));
+        assert_eq!(journal.track.prompt(), Some(Prompt::Ready));
+        assert_eq!(journal.track.is_in_doubt(), code.is_none());
+    }
+}
+
+#[test]
+fn a_shell_of_an_earlier_version_is_integrated_anew() {
+    let journal = Journal::new().mark("A;7;bash;/p").mark("B;7");
+    assert!(journal.track.is_in_doubt());
+    assert!(!journal.mark("A;7;bash;/p;").mark("P;7").mark("B;7").track.is_in_doubt());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Shells that remember, with real shells: what a command gives back, and what nothing that a user has or does can break.
 
+mod broken;
 mod desk;
 mod end;
 mod human;

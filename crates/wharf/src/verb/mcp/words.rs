@@ -111,6 +111,7 @@ impl Executed {
             }
             (None, _) => match self.exit_code {
                 Some(code) => format!("exit code {code} · {took}"),
+                None if self.command_id > 0 => format!("ended, exit code unknown · {took}"),
                 None => "nothing is running".to_owned(),
             },
         };

@@ -275,6 +275,22 @@ fn not_done(name: &str, error: RunError) -> Refusal {
                 "Not done: the shell of terminal {name:?} has just exited. Call terminal_execute again for a fresh one."
             ),
         ),
+        RunError::Deaf(why) => Refusal::new(
+            "shell_deaf",
+            format!(
+                "Not run: the shell of terminal {name:?} does not take commands any more: {why}. {} ends it, and the next \
+                 command opens a fresh one; another terminal_id does at once.",
+                hint::close(name),
+            ),
+        ),
+        RunError::Untold => Refusal::new(
+            "untold",
+            format!(
+                "The shell of terminal {name:?} was given the command and has not told whether it has begun it: it may have run, or may \
+                 yet do so. {} shows it; another terminal_id opens a fresh one.",
+                hint::screen(name),
+            ),
+        ),
         RunError::Control(error) => Refusal::failed("the terminal cannot be reached", error),
     }
 }

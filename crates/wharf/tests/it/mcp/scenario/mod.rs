@@ -41,7 +41,8 @@ macro_rules! topics {
 }
 
 topics! {
-    answer, arrival, awaiting, binary, budget, document, escape, forgery, full_screen, job, key, mission, nesting, option,
+    answer, arrival, awaiting, binary, budget, damage, document, escape, forgery, full_screen, job, key, mission, nesting,
+    option,
     patience, place, prompt, rc_file, reading, redraw, refusal, signal, state, terminal, unfinished, until,
 }
 

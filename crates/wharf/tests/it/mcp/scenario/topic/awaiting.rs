@@ -24,6 +24,18 @@ print(\"end\")";
 fn questions() -> Vec<Scenario> {
     vec![
         scenario(
+            "a program that has said nothing has no prompt, and the shell's line is not its",
+            EVERY,
+            [
+                run("cat -v").awaits("text").that("no prompt", |answer, _| {
+                    answer["awaiting"]["prompt"].as_str().unwrap_or_default().is_empty()
+                }),
+                key("C-d"),
+                run("cat -v # go on? [y/n]").awaits("text"),
+                key("C-d"),
+            ],
+        ),
+        scenario(
             "a question in the shell's own line editor is no prompt of the shell",
             BASH,
             [

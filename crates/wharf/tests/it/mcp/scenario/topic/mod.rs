@@ -5,6 +5,7 @@ pub(crate) mod arrival;
 pub(crate) mod awaiting;
 pub(crate) mod binary;
 pub(crate) mod budget;
+pub(crate) mod damage;
 pub(crate) mod document;
 pub(crate) mod escape;
 pub(crate) mod forgery;

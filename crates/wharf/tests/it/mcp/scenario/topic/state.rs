@@ -97,7 +97,8 @@ fn names() -> Vec<Scenario> {
             "every function is taken away",
             BASH,
             [
-                run("for f in $(compgen -A function); do unset -f \"$f\"; done"),
+                // Those of wharf's cannot be.
+                run("for f in $(compgen -A function); do unset -f \"$f\" 2>/dev/null; done; true"),
                 run("cd /; echo hi").says("hi").in_dir("/"),
                 run("false").exits(1),
             ],
