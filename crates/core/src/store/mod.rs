@@ -168,6 +168,12 @@ impl Store {
         Terminal::open(id.clone(), self)
     }
 
+    /// Whether there is a terminal of that name, at the cost of one look at a directory. It may be damaged.
+    #[must_use]
+    pub fn has(&self, id: &TerminalId) -> bool {
+        self.shared.terminals.join(id.as_str()).is_dir()
+    }
+
     /// The terminal of that name, brought to its end if its holder died. Nothing is read of one that is held.
     pub fn settled(&self, id: &TerminalId) -> Result<Terminal, ReadError> {
         let terminal = self.get(id)?;

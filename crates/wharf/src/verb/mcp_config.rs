@@ -58,7 +58,7 @@ fn codex(program: &str) -> String {
          [mcp_servers.{NAME}]\n\
          command = {}\n\
          args = [\"mcp\"]\n\
-         env_vars = [\"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_RUNTIME_DIR\", \"WHARF_STATE_DIR\"]\n\
+         env_vars = [\"XDG_STATE_HOME\", \"XDG_CONFIG_HOME\", \"WHARF_STATE_DIR\"]\n\
          tool_timeout_sec = {PATIENCE}\n\
          default_tools_approval_mode = \"approve\"\n",
         // A JSON string is a TOML one too.

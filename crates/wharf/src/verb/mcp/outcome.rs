@@ -222,11 +222,13 @@ pub(super) fn how(ended: &Ended) -> String {
 
 pub(super) async fn jobs(shell: &Shell) -> Vec<answer::Job> {
     // A job that was begun a moment ago may not be its program yet. There is no event for that; it takes milliseconds.
-    while shell.background().iter().any(|job| job.is_settling) {
+    let mut all = shell.background();
+    while all.iter().any(|job| job.is_settling) {
         let _ = timeout(SETTLE, pending::<()>()).await;
+        all = shell.background();
     }
     let job = |job: shell::Job| answer::Job { pid: job.pid, command: job.command, state: job.state };
-    shell.background().into_iter().map(job).collect()
+    all.into_iter().map(job).collect()
 }
 
 pub(super) fn lasted(command: &Command) -> u64 {

@@ -12,8 +12,12 @@ use wharf_core::shell::Kind;
 #[derive(Debug)]
 pub(super) struct Programs {
     usual: (Kind, PathBuf),
+    /// By the names in requests, as far as they were there at the beginning: looking for one walks along PATH.
+    named: Vec<(&'static str, (Kind, PathBuf))>,
     path: OsString,
 }
+
+const NAMES: [&str; 3] = ["bash", "zsh", "sh"];
 
 impl Programs {
     /// `asked` is what `--shell` says.
@@ -33,7 +37,8 @@ impl Programs {
                     .ok_or_else(|| Failure::new("there is no shell here").hint("--shell PROGRAM names one"))?
             }
         };
-        Ok(Self { usual, path })
+        let found = |name| Some((name, usable(Path::new(name), &path)?));
+        Ok(Self { usual, named: NAMES.into_iter().filter_map(found).collect(), path })
     }
 
     /// By the name in a request; the usual one if that is empty.
@@ -41,8 +46,10 @@ impl Programs {
         if name.is_empty() {
             return Ok(self.usual.clone());
         }
-        let known = matches!(name, "bash" | "zsh" | "sh");
-        known.then(|| usable(Path::new(name), &self.path)).flatten().ok_or_else(|| {
+        if let Some((_, program)) = self.named.iter().find(|(known, _)| *known == name) {
+            return Ok(program.clone());
+        }
+        NAMES.contains(&name).then(|| usable(Path::new(name), &self.path)).flatten().ok_or_else(|| {
             Refusal::new(
                 "invalid",
                 format!("There is no shell {name:?} here. Leave `shell` out, or say bash, zsh or sh."),

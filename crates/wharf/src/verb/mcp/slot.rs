@@ -162,7 +162,7 @@ impl Slot {
     /// The shell that has this name now, which somebody may have opened or removed.
     async fn find(&mut self) -> Result<(), Refusal> {
         let store = self.ground.store.clone();
-        if self.shell.as_ref().is_some_and(|shell| store.get(shell.terminal().id()).is_err()) {
+        if self.shell.as_ref().is_some_and(|shell| !store.has(shell.terminal().id())) {
             self.shell = None;
             self.start_anew(None);
         }
