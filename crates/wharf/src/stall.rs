@@ -24,16 +24,16 @@ pub(crate) async fn tell(terminal: &Terminal, say: impl Fn(&str)) -> Infallible 
 }
 
 fn why(terminal: &Terminal) -> String {
-    of(terminal).unwrap_or_else(|| FULL.to_owned())
+    of(terminal).unwrap_or_else(|| DISK_FULL.to_owned())
 }
 
-const FULL: &str = "the disk is full";
+const DISK_FULL: &str = "the disk is full";
 
 /// Why nothing that a command prints can be written, if that is so.
 pub(crate) fn of(terminal: &Terminal) -> Option<String> {
     Some(match terminal.look().ok()?.stalled? {
         // ENOSPC, EDQUOT.
-        28 | 122 => FULL.to_owned(),
+        28 | 122 => DISK_FULL.to_owned(),
         errno => format!("its output cannot be written ({})", io::Error::from_raw_os_error(errno)),
     })
 }

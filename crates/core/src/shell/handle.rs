@@ -174,7 +174,9 @@ impl Shell {
         let ago = now.saturating_sub(Duration::from_nanos(last));
         let by_human = |command: &Command| command.author == HUMAN && command.id > before.command;
         let commands: Vec<Command> = self.commands().into_iter().filter(by_human).collect();
-        let command = commands.last().map_or(before.command, |last| last.id);
+        // One that still runs is told of again when it has ended.
+        let ended = commands.iter().rfind(|command| command.lasted.is_some());
+        let command = ended.map_or(before.command, |last| last.id);
         Some(Typed { bytes, ago, commands, told: ToldTyped { bytes: all, command } })
     }
 

@@ -23,7 +23,10 @@ pub(super) enum Form {
 pub(super) trait Answer: Serialize {
     /// All of it in words.
     fn text(&self) -> String;
+}
 
+/// One that can say more than what it is about.
+pub(super) trait Noted: Answer {
     /// Adds what is to be said besides.
     fn add(&mut self, notice: Vec<String>);
 }
@@ -281,9 +284,5 @@ pub(super) struct Refused {
 impl Answer for Refused {
     fn text(&self) -> String {
         self.content.clone()
-    }
-
-    fn add(&mut self, notice: Vec<String>) {
-        notice.iter().for_each(|line| self.content.extend(["\n[", line, "]"]));
     }
 }

@@ -9,7 +9,6 @@ use super::program::Programs;
 use super::progress::Progress;
 use super::refusal::Refusal;
 use super::seat::Seat;
-use super::tool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -40,9 +39,9 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// How much of an output is shown, and what to say if that is less than was asked for.
+    /// How much of an output is shown, and what to say if that is less than was asked for and something is left out.
     pub(super) fn budget(&self, max_bytes: u64) -> (Budget, Option<String>) {
-        self.fit.budget(max_bytes, tool::sixteen_kilobytes())
+        self.fit.budget(max_bytes)
     }
 
     /// How long to wait, and what to say if that is less than was asked for.

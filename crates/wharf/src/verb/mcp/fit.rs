@@ -58,13 +58,12 @@ impl Fit {
         KNOWN.iter().find(|(name, _)| client.starts_with(name)).map_or(UNKNOWN, |(_, fit)| *fit)
     }
 
-    /// How much of an output is shown to who asks for so much, and what to say if that is less.
-    pub(super) fn budget(self, asked: u64, usual: u64) -> (Budget, Option<String>) {
+    /// How much of an output is shown to who asks for so much, and what to say if that is less and something is left out.
+    pub(super) fn budget(self, asked: u64) -> (Budget, Option<String>) {
         let wanted = usize::try_from(asked).unwrap_or(usize::MAX);
         let bytes = wanted.min(self.bytes);
-        let said = (bytes < wanted && asked != usual).then(|| {
-            format!("max_bytes was taken as {bytes}: this client passes on no more than that whole")
-        });
+        let said =
+            (bytes < wanted).then(|| format!("no more than {bytes} bytes are shown to this client at once"));
         (Budget { bytes, lines: self.lines }, said)
     }
 }
@@ -75,19 +74,18 @@ mod tests {
 
     #[test]
     fn a_client_gets_what_it_passes_on_whole_and_is_told_if_that_is_less_than_it_asked_for() {
-        let usual = 16_384;
         for (client, asked, bytes, is_told) in [
             ("claude-code", 45_000, 45_000, false),
-            ("codex-mcp-client", usual, 10_000, false),
-            ("codex-mcp-client", 20_000, 10_000, true),
+            ("codex-mcp-client", 16_384, 10_000, true),
+            ("codex-mcp-client", 9_000, 9_000, false),
             ("qwen-cli-mcp-client-wharf", 45_000, 25_000, true),
             ("somebody else", 20_000, 20_000, false),
             ("somebody else", 45_000, 25_000, true),
         ] {
-            let (budget, said) = Fit::of(client, Form::Text).budget(asked, usual);
+            let (budget, said) = Fit::of(client, Form::Text).budget(asked);
             assert_eq!((budget.bytes, said.is_some()), (bytes, is_told), "{client} {asked}");
         }
-        let (budget, said) = Fit::of("codex-mcp-client", Form::Structured).budget(MOST, usual);
+        let (budget, said) = Fit::of("codex-mcp-client", Form::Structured).budget(MOST);
         assert_eq!((budget.bytes as u64, said), (MOST, None));
     }
 }

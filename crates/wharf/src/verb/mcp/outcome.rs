@@ -31,6 +31,8 @@ pub(super) struct Outcome<'a> {
     pub(super) shell: &'a Shell,
     pub(super) because: shell::Because,
     pub(super) budget: Budget,
+    /// Said if something is left out.
+    pub(super) cut: Option<String>,
     pub(super) notice: Vec<String>,
 }
 
@@ -112,6 +114,7 @@ impl Outcome<'_> {
         }
         let Shaped { text, omitted, .. } = shaped;
         let omitted = self::omitted(self.name, command.id, &omitted);
+        self.notice.extend(self.cut.take().filter(|_| omitted.is_some()));
         Ok(Shown { text, lines: total.line - 1, bytes: total.bytes, omitted })
     }
 

@@ -203,8 +203,9 @@ impl Permit {
         let Some(most) = self.law.policy.limits().terminals else { return Ok(None) };
         desk.reserve(seat, name, most)?.map(Some).map_err(|open| {
             let text = format!(
-                "No more than {most} terminals may be open at once. terminal_close one that is not needed: {}.",
-                open.join(", ")
+                "No more than {most} terminals may be open at once: {}. Close one that is not needed, for example with {}",
+                open.join(", "),
+                hint::close(open.last().map_or("default", String::as_str)),
             );
             Refusal::new("too_many", text)
         })

@@ -38,6 +38,12 @@ impl Refusal {
         Self { word, text: text.into(), running: Value::Null }
     }
 
+    /// With what is to be said besides.
+    pub(super) fn and(mut self, notice: &[String]) -> Self {
+        notice.iter().for_each(|line| self.text.extend(["\n[", line, "]"]));
+        self
+    }
+
     /// With the terminal that it is about.
     pub(super) fn answer(self, terminal: &str) -> Refused {
         let Self { word, text, running } = self;

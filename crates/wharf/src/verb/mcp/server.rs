@@ -1,6 +1,6 @@
 //! The server as the protocol sees it, in both its eras: what there is, and who does it.
 
-use super::answer::{self, Answer, Form};
+use super::answer::{self, Form, Noted};
 use super::ask::Client;
 use super::call::Call;
 use super::desk::Desk;
@@ -101,16 +101,21 @@ impl Server {
 }
 
 /// Does it, and makes the answer. What was not taken as it was given is said with it.
-async fn of<A: DeserializeOwned, T: Answer>(
+async fn of<A: DeserializeOwned, T: Noted>(
     given: Given,
     form: Form,
     run: impl AsyncFnOnce(A) -> Result<T, Stop>,
 ) -> Result<CallToolResult, Stop> {
     let arguments = serde_json::from_value(Value::Object(given.arguments))
         .map_err(|error| Refusal::new("invalid", format!("The arguments were not understood: {error}.")))?;
-    let mut answered = run(arguments).await?;
-    answered.add(given.notice);
-    Ok(answer::result(&answered, form))
+    match run(arguments).await {
+        Ok(mut answered) => {
+            answered.add(given.notice);
+            Ok(answer::result(&answered, form))
+        }
+        Err(Stop::Refused(refusal)) => Err(refusal.and(&given.notice).into()),
+        Err(ask) => Err(ask),
+    }
 }
 
 impl ServerHandler for Server {

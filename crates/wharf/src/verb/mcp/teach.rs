@@ -21,10 +21,10 @@ is that key; literal true types it as a word.
 into head or tail to save space; search with terminal_read instead.";
 
 pub(super) const EXECUTE: &str = "\
-Execute a command in a persistent shell (your bash, zsh or sh) and return its exit code, working directory and output. Waits up to `timeout` seconds; \
-then the answer says \"still running\" and the command goes on. While something runs: an empty command waits for more \
-output; a lone key name (C-c, C-d, Up, Enter, Escape…) presses that key, unless literal is true; is_input true types the \
-text into the program, with Enter unless no_enter. An unknown terminal_id opens a new terminal.";
+Execute a command in a persistent shell (your bash, zsh or sh) and return its exit code, working directory and output. \
+Waits up to `timeout` seconds; then the answer says \"still running\" and the command goes on. While something runs: an empty command waits for more \
+output; a lone key name (C-c, C-d, Up, Enter, Escape…) presses that key, and literal true types its name as a word; \
+is_input true types the text into the program, with Enter unless no_enter. An unknown terminal_id opens a new terminal.";
 
 pub(super) const READ: &str = "\
 Read output of a terminal again, running or ended: a range of lines, the last n, lines that match a regular expression \
@@ -68,8 +68,8 @@ pub(super) fn awaiting(terminal: &str, id: &str, waits: &Awaiting) -> answer::Aw
             hint::press(terminal, "C-d"),
         ),
         Kind::Keys => format!(
-            "press keys with {}, type with {}, interrupt it with {}",
-            hint::press(terminal, "Enter"),
+            "press keys, for example {}, type with {}, interrupt it with {}",
+            hint::press(terminal, "Down"),
             hint::keys(terminal, "…"),
             end(),
         ),

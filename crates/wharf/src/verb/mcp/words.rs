@@ -4,7 +4,7 @@
 //! before it and pass for it.
 
 use super::answer::{
-    Answer, Because, Closed, Entry, Executed, Job, Life, Listed, Omitted, Read, Screen, Status, View,
+    Answer, Because, Closed, Entry, Executed, Job, Life, Listed, Noted, Omitted, Read, Screen, Status, View,
 };
 use super::hint;
 use std::fmt::Write;
@@ -95,10 +95,6 @@ impl Answer for Executed {
         page.notes(&self.notice);
         page.finish(&self.content)
     }
-
-    fn add(&mut self, notice: Vec<String>) {
-        self.notice.extend(notice);
-    }
 }
 
 impl Executed {
@@ -120,7 +116,9 @@ impl Executed {
         if self.omitted.is_some() || self.total_lines > self.content.lines().count() as u64 {
             let _ = write!(state, " · {}, {} bytes in all", lines(self.total_lines), self.total_bytes);
         }
-        if self.status == Status::Running && self.awaiting.is_none() && self.stalled.is_none() {
+        let is_held = self.returned_because == Because::HeldByHuman;
+        let is_told = self.awaiting.is_some() || self.stalled.is_some() || is_held;
+        if self.status == Status::Running && !is_told {
             let (wait, end) = (hint::wait(&self.terminal_id), hint::press(&self.terminal_id, "C-c"));
             let _ = write!(state, " · to wait for more: {wait}; to interrupt: {end}");
         }
@@ -194,10 +192,6 @@ impl Answer for Read {
         page.notes(&self.notice);
         page.finish(&self.content)
     }
-
-    fn add(&mut self, notice: Vec<String>) {
-        self.notice.extend(notice);
-    }
 }
 
 impl Answer for Entry {
@@ -233,10 +227,6 @@ impl Answer for Entry {
         notes.extend(self.background.iter().map(in_background));
         with_notes(plain(&text), notes.iter().chain(&self.notice))
     }
-
-    fn add(&mut self, notice: Vec<String>) {
-        self.notice.extend(notice);
-    }
 }
 
 /// Lines in brackets below, for answers that are short.
@@ -255,18 +245,23 @@ impl Answer for Listed {
         };
         with_notes(all, &self.notice)
     }
-
-    fn add(&mut self, notice: Vec<String>) {
-        self.notice.extend(notice);
-    }
 }
 
 impl Answer for Closed {
     fn text(&self) -> String {
         with_notes(self.content.clone(), &self.notice)
     }
-
-    fn add(&mut self, notice: Vec<String>) {
-        self.notice.extend(notice);
-    }
 }
+
+/// All of these have a list for it.
+macro_rules! noted {
+    ($($answer:ty),*) => {$(
+        impl Noted for $answer {
+            fn add(&mut self, notice: Vec<String>) {
+                self.notice.extend(notice);
+            }
+        }
+    )*};
+}
+
+noted!(Executed, Read, Entry, Listed, Closed);

@@ -60,7 +60,7 @@ fn programs_that_take_keys_are_left_by_the_calls_that_are_named() {
     assert_eq!(follow(&mut client, &editor, ":q!").get("status"), "completed");
     let line = "stty raw -echo; dd bs=1 count=3 2>/dev/null; sleep 100; stty sane";
     let keys = waiting(&mut client, line, "keys");
-    follow(&mut client, &keys, "\"Enter\"");
+    follow(&mut client, &keys, "\"Down\"");
     follow(&mut client, &keys, "…");
     client.call("terminal_close", json!({"terminal_id": "default"}));
 }

@@ -68,6 +68,10 @@ fn a_call_that_waits_is_told_of_the_human_and_the_agent_goes_on_when_the_shell_i
     // The terminal echoes what the human types.
     assert_eq!(told.content().trim_end(), "begun");
     assert!(notice(&told).contains("a human has taken this terminal"), "{told:?}");
+    // Neither to wait nor to interrupt would come to anything now.
+    assert!(
+        hints(&told.text).iter().all(|hint| hint.as_ref().is_ok_and(|(tool, _)| tool == "terminal_wait"))
+    );
     // Whatever would type is not done, and says why; reading goes on.
     assert_held(&client.call("terminal_execute", json!({"command": "C-c"})));
     assert_held(&client.call("terminal_execute", json!({"command": "yes", "is_input": true})));

@@ -144,13 +144,15 @@ fn lines_without_an_end_take_little_memory_in_however_many_shells() {
     let wharf = Wharf::new();
     let mut client = Client::start(&wharf, &[]);
     client.initialize();
-    for shell in 0..8 {
-        let arguments =
-            |command: &str| json!({"command": command, "terminal_id": format!("s{shell}"), "timeout": 60});
-        let line = format!("head -c {ENDLESS} /dev/zero | tr '\\0' y");
-        let mut ran = client.call("terminal_execute", arguments(&line));
+    let arguments = |shell: u32, command: &str| json!({"command": command, "terminal_id": format!("s{shell}"), "timeout": 60});
+    let line = format!("head -c {ENDLESS} /dev/zero | tr '\\0' y");
+    // All at once.
+    let begun: Vec<u64> =
+        (0..8).map(|shell| client.send_call("terminal_execute", arguments(shell, &line))).collect();
+    for (shell, id) in (0..8).zip(begun) {
+        let mut ran = client.answer(id);
         while ran.get("status") == "running" {
-            ran = client.call("terminal_execute", arguments(""));
+            ran = client.call("terminal_execute", arguments(shell, ""));
         }
         // Each megabyte is a line, and has an end.
         let lines = ENDLESS.div_ceil(1 << 20);

@@ -37,7 +37,7 @@ pub(in crate::verb::mcp) struct Args {
     /// With is_input: no Enter after it
     #[serde(default)]
     no_enter: bool,
-    /// With is_input: type the name of a key as a word
+    /// Type the name of a key as a word
     #[serde(default)]
     literal: bool,
     /// Of output, from 1024 (default 16384)
@@ -58,7 +58,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
     check_name(&args.terminal_id)?;
     let (budget, cut) = call.budget(args.max_bytes);
     let (patience, capped) = call.patience(args.timeout);
-    let mut notice: Vec<String> = capped.into_iter().chain(cut).collect();
+    let mut notice: Vec<String> = capped.into_iter().collect();
     let name = args.terminal_id.as_str();
     let here = call.desk.look(&call.seat, name).await?;
     if let Some((before, shell)) = here.as_ref().and_then(|here| here.before.as_ref().zip(Some(&here.shell)))
@@ -102,7 +102,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
         Intent::Run => begin(call, &args, here, &mut notice).await?,
     };
     let because = call.wait(&shell, Until::End, patience).await;
-    Ok(Outcome { name, shell: &shell, because, budget, notice }.tell(call).await?)
+    Ok(Outcome { name, shell: &shell, because, budget, cut, notice }.tell(call).await?)
 }
 
 /// The command that runs in it.
@@ -114,7 +114,7 @@ fn busy(shell: &Shell) -> Option<Command> {
 fn intent(args: &Args, running: Option<&Command>) -> Result<Intent, Refusal> {
     let (name, text) = (args.terminal_id.as_str(), args.command.as_str());
     let key = Key::parse(text);
-    if args.is_input {
+    if args.is_input || (args.literal && running.is_some()) {
         let enter = if args.no_enter { Enter::Leave } else { Enter::Press };
         return Ok(match key {
             Ok(key) if !args.literal => Intent::Press(key, format!("the key {text}")),
@@ -276,7 +276,7 @@ fn not_done(name: &str, error: RunError) -> Refusal {
             ),
         ),
         RunError::Deaf(why) => Refusal::new(
-            "shell_deaf",
+            "shell_unresponsive",
             format!(
                 "Not run: the shell of terminal {name:?} does not take commands any more: {why}. {} ends it, and the next \
                  command opens a fresh one; another terminal_id does at once.",
@@ -284,14 +284,17 @@ fn not_done(name: &str, error: RunError) -> Refusal {
             ),
         ),
         RunError::Untold => Refusal::new(
-            "untold",
+            "outcome_unknown",
             format!(
                 "The shell of terminal {name:?} was given the command and has not told whether it has begun it: it may have run, or may \
                  yet do so. {} shows it; another terminal_id opens a fresh one.",
                 hint::screen(name),
             ),
         ),
-        RunError::Control(error) => Refusal::failed("the terminal cannot be reached", error),
+        RunError::Control(error) => {
+            let what = format!("the terminal cannot be reached ({} ends it)", hint::close(name));
+            Refusal::failed(&what, error)
+        }
     }
 }
 

@@ -147,7 +147,7 @@ fn half_a_minute() -> f64 {
     30.0
 }
 
-pub(super) fn sixteen_kilobytes() -> u64 {
+fn sixteen_kilobytes() -> u64 {
     16 * 1024
 }
 

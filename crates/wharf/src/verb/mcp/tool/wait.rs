@@ -69,9 +69,9 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
         return Err(Refusal::unknown(name, &call.desk.names(&call.seat)?).into());
     };
     let shell = here.shell;
-    let mut notice: Vec<String> = capped.into_iter().chain(cut).collect();
+    let mut notice: Vec<String> = capped.into_iter().collect();
     let Some(patience) = call.given_back(&shell, patience).await else {
-        return Ok(Outcome { name, shell: &shell, because: Because::Held, budget, notice }
+        return Ok(Outcome { name, shell: &shell, because: Because::Held, budget, cut, notice }
             .tell(call)
             .await?);
     };
@@ -86,7 +86,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
     if pattern.is_some() && matches!(because, Because::Ended | Because::Exited(_)) {
         notice.push(format!("no line of the new output matches {:?}", args.pattern));
     }
-    Ok(Outcome { name, shell: &shell, because, budget, notice }.tell(call).await?)
+    Ok(Outcome { name, shell: &shell, because, budget, cut, notice }.tell(call).await?)
 }
 
 pub(super) fn pattern(text: &str) -> Result<Regex, Refusal> {

@@ -94,7 +94,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Read, S
     let Passed { state: (gather, total_lines), dropped } =
         pass(&shell, id, within, gather).await.map_err(unread)?;
     let mut part = gather.finish()?;
-    part.notice.extend(cut);
+    part.notice.extend(cut.filter(|_| part.omitted.is_some()));
     if dropped > 0 {
         part.notice.push(format!("{dropped} bytes of the output are not kept any more"));
     }

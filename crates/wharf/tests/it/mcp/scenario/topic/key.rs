@@ -85,10 +85,11 @@ fn words() -> Vec<Scenario> {
             [
                 run("cat >f").awaits("text"),
                 input("End").with("literal", true).awaits("text").holds("End"),
+                key("Home").with("literal", true).awaits("text").holds("Home"),
                 typed("Esc").goes_on().whatever(),
                 typed("Escape").with("literal", true).goes_on().whatever(),
                 input("").goes_on().whatever(),
-                key("C-d").whatever().leaves("f", "End\nEscEscape\n"),
+                key("C-d").whatever().leaves("f", "End\nHome\nEscEscape\n"),
             ],
         ),
         scenario(
