@@ -161,6 +161,12 @@ impl Shell {
         }
     }
 
+    /// Whether a process of it is still there: a job that is none in the background any more may have come to the foreground.
+    #[must_use]
+    pub fn has_process(&self, pid: i32) -> bool {
+        job::is_below(self.follower.core.pid, pid)
+    }
+
     /// What humans have done since this agent was told of it, if they typed anything.
     #[must_use]
     pub fn typed_by_others(&self, author: &str) -> Option<Typed> {

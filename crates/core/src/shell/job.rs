@@ -48,6 +48,11 @@ pub(super) fn background(shell: i32) -> Vec<Job> {
     jobs
 }
 
+/// Whether a process lives and is the shell's child.
+pub(super) fn is_below(shell: i32, pid: i32) -> bool {
+    proc::look(pid).is_some_and(|process| process.parent == shell && !process.is_zombie())
+}
+
 fn job(process: &Process) -> Job {
     let command = fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
     let command = String::from_utf8_lossy(&command).trim_end_matches('\0').replace('\0', " ");

@@ -178,6 +178,8 @@ pub enum ShellError {
 pub enum Until {
     /// The command's end.
     End,
+    /// The same, however long somebody takes to type a secret that is asked for: that is a human's to do.
+    Answered,
     /// A line that is new since the call, or has changed since, of which this is true.
     Line(Arc<dyn Fn(&str) -> bool + Send + Sync>),
     /// The same of the lines of that command from that one on, whether they were there before the call or not.

@@ -6,7 +6,7 @@ use super::hold::Hold;
 use super::mend::{self, Doubt, Mended};
 use super::render::End;
 use super::{Because, Part, Place, Shell, State, Until};
-use crate::foreground::{Awaiting, Pace};
+use crate::foreground::{Awaiting, Kind, Pace};
 use crate::view::Picture;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ impl Shell {
         let mut pace = Pace::default();
         let mut look_at = Instant::now() + pace.pause();
         let mut stalled: Option<Instant> = None;
+        let mut secret = None;
         loop {
             changes.borrow_and_update();
             if let Some(because) = goal.reached(core) {
@@ -34,12 +35,17 @@ impl Shell {
             }
             let now = Instant::now();
             if now >= deadline {
-                return Because::Deadline;
+                return secret.map_or(Because::Deadline, Because::Awaiting);
             }
             if now >= look_at {
                 let looked = self.look(&mut pace).await;
                 stalled = stalled.filter(|_| matches!(looked, Looked::Stalled));
                 match looked {
+                    Looked::Awaiting(awaiting)
+                        if goal.waits_for_secrets() && awaiting.kind == Kind::Secret =>
+                    {
+                        secret = Some(awaiting);
+                    }
                     Looked::Awaiting(awaiting) => return Because::Awaiting(awaiting),
                     Looked::AtPrompt(awaiting) => match mend::mend(self, Doubt::Running).await {
                         // It is over, whether or not it is known how.
@@ -61,6 +67,7 @@ impl Shell {
             let next = goal.due().map_or(look_at, |due| due.min(look_at)).min(deadline);
             if timeout_at(next.into(), changes.changed()).await.is_ok() {
                 pace.moved();
+                secret = None;
                 look_at = Instant::now() + pace.pause();
             }
         }
@@ -129,6 +136,10 @@ impl Goal {
         Self { until, began: Instant::now(), lines, picture: None }
     }
 
+    fn waits_for_secrets(&self) -> bool {
+        matches!(self.until, Until::Answered)
+    }
+
     fn reached(&mut self, core: &Core) -> Option<Because> {
         let view = core.view();
         if let Until::Line(wanted) | Until::LineFrom(_, _, wanted) = &self.until
@@ -183,7 +194,7 @@ impl Goal {
                     }
                 }
             }
-            Until::End | Until::Line(_) | Until::LineFrom(..) => None,
+            Until::End | Until::Answered | Until::Line(_) | Until::LineFrom(..) => None,
         }
     }
 

@@ -9,6 +9,7 @@ use super::program::Programs;
 use super::progress::Progress;
 use super::refusal::Refusal;
 use super::seat::Seat;
+use super::turn::{Turn, Turns};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -34,11 +35,17 @@ pub(super) struct Call {
     pub(super) fit: Fit,
     pub(super) progress: Option<Progress>,
     pub(super) handover: Handover,
+    pub(super) turns: Turns,
     /// The client has closed its end.
     pub(super) leaving: CancellationToken,
 }
 
 impl Call {
+    /// Waits until it is this call's turn to begin something in its terminal.
+    pub(super) async fn turn(&self) -> Turn {
+        self.turns.take(self.client.request()).await
+    }
+
     /// How much of an output is shown, and what to say if that is less than was asked for and something is left out.
     pub(super) fn budget(&self, max_bytes: u64) -> (Budget, Option<String>) {
         self.fit.budget(max_bytes)

@@ -3,7 +3,9 @@
 //! A call that is cancelled may have its answer ready, and nobody gets it. The SDK drops such answers without a word, so
 //! the connection itself is watched, where requests, cancellations and answers pass one after the other.
 
-use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
+use super::tool::Known;
+use super::turn::Turns;
+use rmcp::model::{ClientNotification, ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::collections::HashMap;
@@ -41,6 +43,23 @@ impl Handover {
 pub(super) struct Connection<T> {
     pub(super) inner: T,
     pub(super) handover: Handover,
+    pub(super) turns: Turns,
+}
+
+impl<T> Connection<T> {
+    /// A request will be answered, or nobody waits for its answer.
+    fn end(&self, id: &RequestId) -> Vec<Deed> {
+        self.turns.leave(id);
+        self.handover.end(id)
+    }
+}
+
+/// The terminal in which a request wants to begin something.
+fn begins_in(request: &ClientRequest) -> Option<&str> {
+    let ClientRequest::CallToolRequest(call) = request else { return None };
+    let known = Known::named(&call.params.name)?;
+    let terminal = call.params.arguments.as_ref().and_then(|all| all.get("terminal_id")?.as_str());
+    known.begins_something().then_some(terminal.unwrap_or("default"))
 }
 
 impl<T: Transport<RoleServer>> Transport<RoleServer> for Connection<T> {
@@ -52,9 +71,9 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Connection<T> {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         match &message {
             JsonRpcMessage::Response(response) => {
-                self.handover.end(&response.id).into_iter().for_each(|deed| deed());
+                self.end(&response.id).into_iter().for_each(|deed| deed());
             }
-            JsonRpcMessage::Error(error) => drop(error.id.as_ref().map(|id| self.handover.end(id))),
+            JsonRpcMessage::Error(error) => drop(error.id.as_ref().map(|id| self.end(id))),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
         }
         self.inner.send(message)
@@ -63,12 +82,17 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Connection<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let message = self.inner.receive().await?;
         match &message {
-            JsonRpcMessage::Request(request) => self.handover.begin(&request.id),
+            JsonRpcMessage::Request(request) => {
+                self.handover.begin(&request.id);
+                if let Some(terminal) = begins_in(&request.request) {
+                    self.turns.arrive(&request.id, terminal);
+                }
+            }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    drop(self.handover.end(id));
+                    drop(self.end(id));
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}

@@ -30,6 +30,7 @@ mod task;
 mod teach;
 mod told;
 mod tool;
+mod turn;
 mod typing;
 mod words;
 
@@ -56,6 +57,7 @@ use stdio::Watched;
 use task::Tasks;
 use tokio_util::sync::CancellationToken;
 use tool::Tools;
+use turn::Turns;
 
 pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
     if let Some(client) = args.print_config {
@@ -84,6 +86,7 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
         permit: Arc::new(Permit::new(law.clone(), place.environment())),
         programs: Arc::new(programs),
         handover: Handover::default(),
+        turns: Turns::default(),
         leaving: leaving.clone(),
         tools: Arc::new(Tools::new(form)),
         form,
@@ -106,7 +109,7 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
 async fn serve(server: Server, over: CancellationToken) -> Result<Code, Failure> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
     let inner = AsyncRwTransport::new_server(Watched::new(input, over), output);
-    let connection = Connection { inner, handover: server.handover.clone() };
+    let connection = Connection { inner, handover: server.handover.clone(), turns: server.turns.clone() };
     let running = match server.serve(connection).await {
         Ok(running) => running,
         // A client that leaves before it has said anything.

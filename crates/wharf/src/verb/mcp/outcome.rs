@@ -106,7 +106,8 @@ impl Outcome<'_> {
         self.notice.extend(begun.iter().map(in_background));
         let over =
             |job: &answer::Job| format!("background job, ended: {} (pid {})", short(&job.command), job.pid);
-        self.notice.extend(ended.iter().map(over));
+        let is_over = |job: &&answer::Job| !self.shell.has_process(job.pid);
+        self.notice.extend(ended.iter().filter(is_over).map(over));
         if dropped > 0 {
             self.notice.push(format!(
                 "{dropped} bytes of the output are not kept any more, and not counted: totals and line numbers are a lower bound"

@@ -268,8 +268,8 @@ impl Permit {
         if self.approvals.lock().unwrap_or_else(PoisonError::into_inner).cover(question) {
             return Ok(Ruling::AllowedBefore);
         }
-        let text = question.text().map_err(|error| nobody(&error.to_string()))?;
         let why = question.why.join("; ");
+        let text = question.text().map_err(|error| nobody(&error.to_string(), &why))?;
         let no = |ruling, what: &str| {
             let text =
                 format!("Not run: {what} ({why}). Do something else, or ask the person what they want.");
@@ -282,7 +282,7 @@ impl Permit {
                 Ok(Ruling::AllowedAlways)
             }
             Ok(Answer::Cancelled) => Err(no(Ruling::Cancelled, "the question was dismissed")),
-            Ok(Answer::Unable { why }) => Err(nobody(&why)),
+            Ok(Answer::Unable { why: cause }) => Err(nobody(&cause, &why)),
             Ok(_) => Err(no(Ruling::RefusedByUser, "the person said no")),
             Err(ask) => Err((None, Stop::Ask(ask))),
         }
@@ -303,9 +303,9 @@ fn difference(then: &[String], now: &[String]) -> Option<String> {
     }
 }
 
-fn nobody(why: &str) -> (Option<Ruling>, Stop) {
+fn nobody(cause: &str, why: &str) -> (Option<Ruling>, Stop) {
     let text = format!(
-        "Not run: a person would have to allow this command, and nobody can be asked: {why}. Ask the person to run it, \
+        "Not run: a person would have to allow this command ({why}), and nobody can be asked: {cause}. Ask the person to run it, \
          or to change the policy (`wharf policy check -c '…'` says what decides)."
     );
     (Some(Ruling::NobodyAsked), Refusal::new("nobody_to_ask", text).into())

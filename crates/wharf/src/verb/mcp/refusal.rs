@@ -8,7 +8,7 @@ use super::words::{seconds, short};
 use rmcp::model::InputRequiredResult;
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
-use wharf_core::shell::Command;
+use wharf_core::shell::{Command, HUMAN};
 
 /// Why a call ends without what it was for.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Refusal {
     pub(super) fn busy(terminal: &str, command: &Command) -> Self {
         let ms = since(command.began_ms);
         let text = format!(
-            "Not run: terminal {terminal:?} has been running `{}` for {} (command {}). To go on:\n\
+            "Not run: terminal {terminal:?} has been running `{}` for {} (command {}{}). To go on:\n\
              - wait for it: {}\n\
              - answer it: {}\n\
              - interrupt it: {}\n\
@@ -63,6 +63,7 @@ impl Refusal {
             short(&command.text),
             seconds(ms),
             command.id,
+            if command.author == HUMAN { ", which a human began: ask before you interrupt it" } else { "" },
             hint::wait(terminal),
             hint::answer(terminal, "…"),
             hint::press(terminal, "C-c"),

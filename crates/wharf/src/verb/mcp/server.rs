@@ -13,6 +13,7 @@ use super::refusal::{Refusal, Stop};
 use super::task::Tasks;
 use super::teach;
 use super::tool::{self, Known, Tools};
+use super::turn::Turns;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -33,6 +34,7 @@ pub(super) struct Server {
     pub(super) permit: Arc<Permit>,
     pub(super) programs: Arc<Programs>,
     pub(super) handover: Handover,
+    pub(super) turns: Turns,
     pub(super) leaving: CancellationToken,
     pub(super) tools: Arc<Tools>,
     pub(super) form: Form,
@@ -95,6 +97,7 @@ impl Server {
             fit,
             progress,
             handover: self.handover.clone(),
+            turns: self.turns.clone(),
             leaving: self.leaving.clone(),
         })
     }

@@ -55,7 +55,7 @@ pub(super) fn awaiting(terminal: &str, id: &str, waits: &Awaiting) -> answer::Aw
             hint::wait_longer(terminal),
             end(),
         ),
-        Kind::Pager => format!("leave it with {}; PAGER=cat avoids it", hint::keys(terminal, "q")),
+        Kind::Pager => format!("leave it with {}", hint::keys(terminal, "q")),
         Kind::Editor => format!(
             "press keys with {}; to leave vi: {}, then {}",
             hint::keys(terminal, "…"),

@@ -15,11 +15,13 @@ struct Page {
 }
 
 impl Page {
-    fn new(first: &str, content: &str, view: View) -> Self {
-        let nothing = match (content.is_empty(), view) {
-            (true, View::Stream) => " · no output",
-            (true, View::Screen) => " · the screen is empty",
-            (false, _) => "",
+    /// `lines` are all that there are, shown before or now.
+    fn new(first: &str, content: &str, view: View, lines: u64) -> Self {
+        let nothing = match (content.is_empty(), view, lines) {
+            (true, View::Stream, 0) => " · no output",
+            (true, View::Stream, _) => " · nothing new",
+            (true, View::Screen, _) => " · the screen is empty",
+            (false, ..) => "",
         };
         let mut page = Self { head: String::new() };
         page.note(&format!("{first}{nothing}"));
@@ -78,7 +80,7 @@ pub(super) fn short(command: &str) -> String {
 
 impl Answer for Executed {
     fn text(&self) -> String {
-        let mut page = Page::new(&self.state(), &self.content, self.view);
+        let mut page = Page::new(&self.state(), &self.content, self.view, self.total_lines);
         if let Some(why) = &self.stalled {
             page.note(&stalled(why, &hint::press(&self.terminal_id, "C-c")));
         }
@@ -186,7 +188,7 @@ impl Answer for Read {
             0 => "printed outside of commands".to_owned(),
             id => format!("command {id}: {} · {state}", short(&self.command)),
         };
-        let mut page = Page::new(&format!("{line} · {of}"), &self.content, self.view);
+        let mut page = Page::new(&format!("{line} · {of}"), &self.content, self.view, 0);
         omitted(&mut page, self.omitted.as_ref());
         on_screen(&mut page, self.screen.as_ref());
         page.notes(&self.notice);

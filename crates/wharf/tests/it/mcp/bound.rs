@@ -5,6 +5,31 @@ use crate::harness::Wharf;
 use serde_json::json;
 
 #[test]
+fn calls_that_are_sent_at_once_begin_in_the_order_in_which_they_came() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    client.run("cat > typed");
+    let typed = |n: u32| json!({"command": format!("l{n}"), "is_input": true, "timeout": 0});
+    let sent: Vec<u64> = (0..30).map(|n| client.send_call("terminal_execute", typed(n))).collect();
+    assert!(sent.into_iter().all(|id| !client.answer(id).is_error));
+    client.run("C-d");
+    let lines: String = (0..30).map(|n| format!("l{n}\n")).collect();
+    assert_eq!(client.run("cat typed").content(), lines.trim_end());
+    for n in 0..10 {
+        // The first runs, and the second is refused while it does.
+        let sent = ["first", "second"].map(|word| {
+            let command = format!("echo {word} {n}; read x < /dev/tty");
+            client.send_call("terminal_execute", json!({"command": command, "terminal_id": format!("t{n}")}))
+        });
+        let [first, second] = sent.map(|id| client.answer(id));
+        assert_eq!(first.content(), format!("first {n}"), "{first:?}");
+        assert_eq!(second.get("error"), "busy", "{second:?}");
+        client.call("terminal_close", json!({"terminal_id": format!("t{n}")}));
+    }
+}
+
+#[test]
 fn no_more_terminals_are_open_than_may_be_however_many_are_asked_for_at_once() {
     let wharf = Wharf::new();
     wharf.set_policy("version = 1\n[limits]\nterminals = 4\n");

@@ -77,7 +77,15 @@ fn a_secret_is_the_persons_and_the_rest_of_the_hint_works() {
     seat.see("typing takes it over");
     seat.type_keys("\x1d");
     assert_eq!(seat.leave(), Some(0));
-    assert_eq!(follow(&mut client, &secret, "terminal_wait").get("status"), "running");
+    // It waits for the person, not for the prompt.
+    let (tool, mut arguments) = named(&secret).remove(0);
+    arguments["timeout"] = json!(1);
+    let waited = client.call(&tool, arguments);
+    assert_eq!(waited.get("awaiting")["kind"], "secret", "{}", waited.text);
+    assert!(
+        waited.get("duration_ms").as_u64() >= secret.get("duration_ms").as_u64().map(|ms| ms + 900),
+        "{waited:?}"
+    );
     assert_eq!(follow(&mut client, &secret, "C-c").get("status"), "completed");
 }
 

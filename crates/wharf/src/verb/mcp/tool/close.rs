@@ -14,6 +14,7 @@ pub(in crate::verb::mcp) struct Args {
 
 pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Closed, Stop> {
     let name = args.terminal_id.as_str();
+    let _turn = call.turn().await;
     let Some(here) = call.desk.look(&call.seat, name).await? else {
         return Err(Refusal::unknown(name, &call.desk.names(&call.seat)?).into());
     };

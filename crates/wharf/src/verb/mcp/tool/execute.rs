@@ -17,6 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use wharf_core::ControlError;
 use wharf_core::Size;
 use wharf_core::key::Key;
 use wharf_core::shell::{Command, Enter, Hold, RunError, Shell, State, Until};
@@ -60,6 +61,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
     let (patience, capped) = call.patience(args.timeout);
     let mut notice: Vec<String> = capped.into_iter().collect();
     let name = args.terminal_id.as_str();
+    let turn = call.turn().await;
     let here = call.desk.look(&call.seat, name).await?;
     if let Some((before, shell)) = here.as_ref().and_then(|here| here.before.as_ref().zip(Some(&here.shell)))
     {
@@ -97,10 +99,12 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
                 .send(&args.command, enter, &call.client.author())
                 .await
                 .map_err(|error| not_done(name, error))?;
+            notice.extend(key_note(&args));
             shell
         }
         Intent::Run => begin(call, &args, here, &mut notice).await?,
     };
+    drop(turn);
     let because = call.wait(&shell, Until::End, patience).await;
     Ok(Outcome { name, shell: &shell, because, budget, cut, notice }.tell(call).await?)
 }
@@ -145,6 +149,13 @@ fn word_note(args: &Args, key: &Key) -> Option<String> {
         .then(|| format!("the key {text} was pressed; to type the word instead: {}", hint::word(name, text)))
 }
 
+/// Said where a text could have been meant as a key.
+fn key_note(args: &Args) -> Option<String> {
+    let key = Key::parse(args.command.trim()).map_or_else(|wrong| wrong.meant, |key| Some(key.to_string()));
+    let key = key.filter(|_| !args.literal)?;
+    Some(format!("typed as text; to press the key {key}: {}", hint::press(&args.terminal_id, &key)))
+}
+
 /// A shell in which something could read what is typed.
 fn typable(call: &Call, name: &str, here: Option<Here>, what: &str) -> Result<Shell, Refusal> {
     let shell = here.map(|here| here.shell).ok_or_else(|| Refusal::idle(name, what))?;
@@ -187,7 +198,7 @@ async fn begin(
     match shell.run(&args.command, &call.client.author()).await {
         Ok(_) => Ok(shell),
         // It ended since we looked: the command has not run, so it can run in the next.
-        Err(RunError::Exited(_)) => {
+        Err(RunError::Exited(_) | RunError::Control(ControlError::Refused(wharf_core::Refusal::Ended))) => {
             let shell = fresh(call, name, cwd, notice).await?;
             shell.run(&args.command, &call.client.author()).await.map_err(|error| not_done(name, error))?;
             Ok(shell)

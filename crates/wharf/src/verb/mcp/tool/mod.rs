@@ -66,6 +66,11 @@ impl Known {
         }
     }
 
+    /// Whether it matters in which order calls of it come to a terminal.
+    pub(super) fn begins_something(self) -> bool {
+        matches!(self, Self::Execute | Self::Open | Self::Close)
+    }
+
     /// What it takes, with its ranges.
     pub(super) fn input(self) -> Arc<Map<String, Value>> {
         match self {

@@ -46,6 +46,7 @@ fn hundred_and_twenty() -> u16 {
 pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Entry, Stop> {
     check_name(&args.terminal_id)?;
     let name = args.terminal_id.as_str();
+    let _turn = call.turn().await;
     let mut notice = Vec::new();
     if let Some(here) = call.desk.look(&call.seat, name).await? {
         let State::Exited(ended) = here.shell.status().state else { return Err(there_already(name).into()) };

@@ -57,7 +57,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Execute
     let name = args.terminal_id.as_str();
     let quiet = Duration::from_millis(args.silence_ms);
     let (until, pattern) = match args.until {
-        What::Exit if args.pattern.is_empty() => (Until::End, None),
+        What::Exit if args.pattern.is_empty() => (Until::Answered, None),
         What::Exit | What::Pattern => {
             let pattern = pattern(&args.pattern)?;
             (Until::End, Some(pattern))

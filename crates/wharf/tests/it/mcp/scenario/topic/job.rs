@@ -27,6 +27,18 @@ pub(crate) fn table() -> Vec<Scenario> {
 fn known() -> Vec<Scenario> {
     vec![
         scenario(
+            "a job that comes to the foreground has not ended",
+            BASH_ZSH,
+            [
+                job("sleep 300 &").text("[background job, running: sleep 300 (pid "),
+                run("fg")
+                    .whatever()
+                    .times_out(0.3)
+                    .that("nothing ended", |answer, _| answer.get("notice").is_none()),
+                key("C-c").exits(130).whatever(),
+            ],
+        ),
+        scenario(
             "a job in the background is listed while it lives",
             EVERY,
             [

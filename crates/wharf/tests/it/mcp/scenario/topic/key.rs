@@ -107,6 +107,22 @@ fn words() -> Vec<Scenario> {
             ],
         ),
         scenario(
+            "a text that was probably meant as a key says how to press it",
+            BASH_ZSH,
+            [
+                run("cat >f").awaits("text"),
+                input("Esc")
+                    .goes_on()
+                    .whatever()
+                    .notice("typed as text; to press the key Escape: terminal_execute"),
+                input("hello")
+                    .goes_on()
+                    .whatever()
+                    .that("no word", |answer, _| answer.get("notice").is_none()),
+                key("C-d").whatever().leaves("f", "Esc\nhello\n"),
+            ],
+        ),
+        scenario(
             "what only looks like a key is text",
             EVERY,
             [
