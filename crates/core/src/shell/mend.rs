@@ -269,7 +269,7 @@ fn lines(core: &Core, kind: Kind, is_replaced: bool) -> Vec<u8> {
     let meta = ShellMeta { kind, ..core.meta.clone() };
     let new = if is_replaced { "new" } else { "" };
     let text = format!(
-        "unset __wharf_r __wharf_l __wharf_s\n__wharf_plain=typed\n__wharf_n={last} __wharf_new={new}\n{}__wharf_answer\n",
+        "unset __wharf_r __wharf_l __wharf_s\n__wharf_plain=typed\n__wharf_n={last} __wharf_new={new}\n{}__wharf_answer \"$?\"\n",
         script(&meta)
     );
     let mut lines = Vec::new();

@@ -154,10 +154,13 @@ if [ -z "${__wharf_over-}" ]; then
 fi
 
 # A command was interrupted, and with it the line that would have told its end. In a process of its own, so that it is told
-# again with each prompt until the next command.
+# again with each prompt until the next command. If the line failed for a variable that is read-only, the code is that of
+# this failure, and the command's is unknown.
 __wharf_late() {
   __wharf_place
-  __wharf_tell "D;$$;$__wharf_n;$1;${EPOCHREALTIME-};$__wharf_here"
+  if (__wharf_status= __wharf_cmd= __wharf_here= __wharf_pwd= __wharf_run=) 2>/dev/null; then
+    __wharf_tell "D;$$;$__wharf_n;$1;${EPOCHREALTIME-};$__wharf_here"
+  fi
   __wharf_tell "A;$$;sh;$__wharf_here;"
 }
 

@@ -47,6 +47,12 @@ async fn who_rewrites_the_end_of_commands_makes_up_no_exit_code() {
     for (kind, command) in [
         (Kind::Bash, "__wharf_end() { :; }"),
         (Kind::Bash, "unset -f __wharf_end"),
+        (Kind::Bash, "readonly status=7; false"),
+        (Kind::Bash, "readonly __wharf_status=7; false"),
+        (Kind::Bash, "set -T; trap '__wharf_status=0 status=0 __wharf_code=0' DEBUG; false"),
+        (Kind::Zsh, "typeset -r __wharf_status=7; false"),
+        (Kind::Zsh, "trap '__wharf_status=0' DEBUG; false"),
+        (Kind::Zsh, "TRAPDEBUG() { typeset -g __wharf_status=0; }; false"),
         (Kind::Zsh, "__wharf_end() { :; }"),
         (Kind::Zsh, "__wharf_place() { __wharf_status=0; }"),
         (Kind::Zsh, "unfunction __wharf_end"),
@@ -55,7 +61,10 @@ async fn who_rewrites_the_end_of_commands_makes_up_no_exit_code() {
     ] {
         let desk = Desk::new();
         let shell = desk.open(kind).await;
-        run(&shell, command).await;
+        let code = run(&shell, command).await.code;
+        if command.ends_with("false") {
+            assert!(matches!(code, Some(1) | None), "{kind:?} {command}: {code:?}");
+        }
         for round in 0..3 {
             let code = run(&shell, "false").await.code;
             assert!(matches!(code, Some(1) | None), "{kind:?} {command} {round}: {code:?}");
@@ -65,12 +74,55 @@ async fn who_rewrites_the_end_of_commands_makes_up_no_exit_code() {
     }
 }
 
+/// A trap that every function inherits changes what the functions were given.
+#[tokio::test]
+async fn what_a_trap_has_changed_is_not_told() {
+    let desk = Desk::new();
+    let shell = desk.open(Kind::Bash).await;
+    for command in ["set -T; trap 'set -- 0' DEBUG; false", "false", "(exit 42)"] {
+        // Or it is said that the shell does not tell.
+        if let Ok(done) = try_run(&shell, command).await {
+            assert!(matches!(done.code, Some(1 | 42) | None), "{command}: {done:?}");
+        }
+    }
+    desk.place.check().await;
+}
+
+/// Files that are read into a shell have variables of such names, and some lock those of the shell.
+#[tokio::test]
+async fn read_only_variables_of_ones_own_break_nothing() {
+    const NAMES: &str =
+        "check length last text and i c extglob now first other typed dir hex map shown sp zsh";
+    for (kind, command) in KINDS
+        .map(|kind| (kind, format!("for name in {NAMES}; do eval \"readonly $name=7\"; done; true")))
+        .into_iter()
+        .chain(
+            ["IFS", "HISTCONTROL", "HISTTIMEFORMAT", "PS0"]
+                .map(|name| (Kind::Bash, format!("readonly {name}"))),
+        )
+    {
+        let desk = Desk::new();
+        let shell = desk.open(kind).await;
+        fs::create_dir(desk.home.join("a b")).unwrap();
+        assert_eq!(run(&shell, &command).await.code, Some(0), "{kind:?} {command}");
+        for there in [".", "a b"] {
+            let done = run(&shell, &format!("cd '{there}'; echo '  still'; (exit 3)")).await;
+            assert_eq!((done.text.as_str(), done.code), ("  still", Some(3)), "{kind:?} {command}");
+            assert_eq!(done.cwd, desk.home.join(there).components().collect::<std::path::PathBuf>());
+        }
+        let error = try_run(&shell, "echo 'open").await;
+        assert!(matches!(error, Err(RunError::Syntax(_))), "{kind:?} {command}: {error:?}");
+        desk.place.check().await;
+    }
+}
+
 #[tokio::test]
 async fn a_shell_that_cannot_be_mended_says_why_and_runs_nothing() {
     let cases = KINDS.map(|kind| (kind, "ulimit -n 5", "ulimit -n"));
     let locked = [Kind::Bash, Kind::Sh].map(|kind| (kind, "readonly __wharf_run=", "read-only"));
+    let code = [(Kind::Sh, "readonly __wharf_status=0", "read-only")];
     let skips = [(Kind::Bash, "shopt -s extdebug; trap false DEBUG", "a trap")];
-    for (kind, command, why) in cases.into_iter().chain(locked).chain(skips) {
+    for (kind, command, why) in cases.into_iter().chain(locked).chain(code).chain(skips) {
         let desk = Desk::new();
         let shell = desk.open(kind).await;
         let done = run(&shell, command).await;

@@ -28,6 +28,23 @@ pub(crate) fn table() -> Vec<Scenario> {
             ],
         ),
         scenario(
+            "variables of one's own make up no exit code",
+            BASH,
+            [
+                run("readonly status=7; false").exits(1),
+                run("set -T; trap '__wharf_status=0' DEBUG; false").exits(1),
+                run("sh -c 'exit 42'").exits(42),
+            ],
+        ),
+        scenario(
+            "variables of one's own that are read-only are in nobody's way",
+            EVERY,
+            [
+                run("readonly check=1 length=1 last=1 text=1 and=1 i=1 c=1 first=1 other=1"),
+                run("echo '  on'; sh -c 'exit 3'").says("  on").exits(3),
+            ],
+        ),
+        scenario(
             "a line editor that was switched off is back",
             BASH,
             [
