@@ -93,14 +93,11 @@ async fn what_a_trap_has_changed_is_not_told() {
 async fn read_only_variables_of_ones_own_break_nothing() {
     const NAMES: &str =
         "check length last text and i c extglob now first other typed dir hex map shown sp zsh";
-    for (kind, command) in KINDS
-        .map(|kind| (kind, format!("for name in {NAMES}; do eval \"readonly $name=7\"; done; true")))
-        .into_iter()
-        .chain(
-            ["IFS", "HISTCONTROL", "HISTTIMEFORMAT", "PS0"]
-                .map(|name| (Kind::Bash, format!("readonly {name}"))),
-        )
-    {
+    let own =
+        KINDS.map(|kind| (kind, format!("for name in {NAMES}; do eval \"readonly $name=7\"; done; true")));
+    let shells = ["IFS", "LC_ALL", "HISTCONTROL", "HISTTIMEFORMAT", "PS0", "PS1", "PROMPT_COMMAND"];
+    let shells = shells.map(|name| (Kind::Bash, format!("readonly {name}")));
+    for (kind, command) in own.into_iter().chain(shells) {
         let desk = Desk::new();
         let shell = desk.open(kind).await;
         fs::create_dir(desk.home.join("a b")).unwrap();
