@@ -83,3 +83,21 @@ async fn a_program_that_waits_for_the_terminal_with_an_alarm_set_is_watched_on()
     assert!(ended.lasted < Duration::from_secs(12), "{:?}", ended.lasted);
     place.check().await;
 }
+
+#[tokio::test]
+async fn a_program_that_was_asked_for_itself_and_has_an_alarm_set_is_watched_on() {
+    let place = Place::process();
+    // Nothing is printed, nobody ends: nothing is heard of it.
+    let wakes =
+        "$SIG{ALRM} = sub { fork or exec qw(sleep 20) for 1..60; sleep 20 }; alarm 6; sysread STDIN, $_, 1";
+    // As one that edits lines has the terminal.
+    let edits = format!("system 'stty -icanon'; {wakes}");
+    for program in [wakes, &edits] {
+        let spec = place.marked(Spec::argv("/usr/bin/perl", ["-e", program])).pty(Size::default());
+        let terminal = place.start(spec.process_limit(PROCESSES)).await;
+        let ended = until_over(&terminal).await;
+        assert_eq!(ended.cause, Cause::ProcessLimit);
+        assert!(ended.lasted < Duration::from_secs(14), "{:?}", ended.lasted);
+    }
+    place.check().await;
+}

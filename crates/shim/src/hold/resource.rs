@@ -23,7 +23,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The least time between two looks. A bomb doubles within a few milliseconds, but a machine takes it for this long.
@@ -197,16 +197,19 @@ impl Holder {
     fn rest(&self) -> (Rest, Vec<OwnedFd>) {
         let tty = self.slave.as_ref().and_then(|slave| Tty::of(slave).ok());
         let command = self.pid.as_raw_nonzero().get();
-        rest::of(|| self.living(), tty, |process| process.pid == command && self.runs_as_planned())
+        rest::of(|| self.living(), tty, |process| process.pid == command && self.edits_line())
     }
 
-    /// Whether the command is still the program that was asked for. A shell that somebody was given knows no alarm but
-    /// its own time limit; what it is replaced by may.
-    fn runs_as_planned(&self) -> bool {
+    /// Whether the command is a shell, the one that was asked for, at its own prompt: those catch alarms for nothing but
+    /// their own time limits. Any other program does so in order to run then, and so may a script that reads a line.
+    fn edits_line(&self) -> bool {
         let file = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+        let runs = PathBuf::from(format!("/proc/{}/exe", self.pid.as_raw_nonzero()));
         let program = Path::new(OsStr::from_bytes(self.plan.program.to_bytes()));
-        let runs = format!("/proc/{}/exe", self.pid.as_raw_nonzero());
-        self.exit.is_none() && file(program).is_some_and(|planned| file(Path::new(&runs)) == Some(planned))
+        // The link has the shell's own name, also if it was asked for as `sh`.
+        let is_shell = || fs::read_link(&runs).is_ok_and(|path| rest::is_shell(&path));
+        let is_planned = || file(program).is_some_and(|planned| file(&runs) == Some(planned));
+        self.exit.is_none() && !self.cuts_lines() && is_shell() && is_planned()
     }
 
     fn usage(&self) -> Usage {

@@ -166,7 +166,7 @@ impl Holder {
     }
 
     /// Whether the program reads whole lines, which the driver cuts at its own limit.
-    fn cuts_lines(&self) -> bool {
+    pub(super) fn cuts_lines(&self) -> bool {
         tcgetattr(&self.output).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
     }
 

@@ -14,6 +14,7 @@ use super::proc::{self, Process};
 use super::quiet;
 use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -35,12 +36,20 @@ pub(crate) enum Rest {
 
 const NONE: (Rest, Vec<OwnedFd>) = (Rest::None, Vec::new());
 
-/// Of those whom `list` names, at a moment during this call. An alarm of a process that `is_known` is none to fear: shells
-/// at their prompts answer to it by leaving. With it come handles that are readable when one of them has ended.
+/// Shells that edit their lines, and catch alarms while they do.
+const SHELLS: &[&str] = &["bash", "zsh", "ksh", "ksh93", "mksh"];
+
+/// Whether a program is such a shell, by its file.
+pub(crate) fn is_shell(program: &Path) -> bool {
+    program.file_name().and_then(OsStr::to_str).is_some_and(|name| SHELLS.contains(&name))
+}
+
+/// Of those whom `list` names, at a moment during this call. An alarm of a process that `edits_line` is none to fear:
+/// shells at their prompts answer to it by leaving. With it come handles that are readable when one of them has ended.
 pub(crate) fn of(
     list: impl Fn() -> Vec<Process>,
     tty: Option<Tty>,
-    is_known: impl Fn(&Process) -> bool,
+    edits_line: impl Fn(&Process) -> bool,
 ) -> (Rest, Vec<OwnedFd>) {
     let processes = list();
     let Some(before) = quiet::asleep(&processes) else { return NONE };
@@ -50,7 +59,7 @@ pub(crate) fn of(
     let handles: Vec<OwnedFd> = processes.iter().filter_map(proc::open).collect();
     let mut rest = Rest::UntilTold;
     for process in &processes {
-        let may_wake = has_alarm(process.pid) && !is_known(process);
+        let may_wake = has_alarm(process.pid) && !edits_line(process);
         rest = if may_wake { Rest::None } else { rest.min(of_process(process, tty)) };
         if rest == Rest::None {
             return NONE;
@@ -144,6 +153,12 @@ mod tests {
         assert_eq!(asleep_for(own, at, age(20)), Rest::For(Duration::from_millis(40_500)));
         assert_eq!(asleep_for(own, at, age(61)), Rest::None, "it may have begun at any time since");
         assert_eq!(asleep_for(own, 8, age(0)), Rest::None, "memory that is not there");
+    }
+
+    #[test]
+    fn a_shell_is_known_by_its_file() {
+        assert!(is_shell(Path::new("/usr/bin/bash")) && is_shell(Path::new("/opt/homebrew/bin/zsh")));
+        assert!(!is_shell(Path::new("/usr/bin/python3")) && !is_shell(Path::new("/usr/bin/dash")));
     }
 
     #[test]
