@@ -22,6 +22,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
+use tokio::sync::watch;
 use wharf_shim::journal::format::Damage;
 use wharf_shim::journal::{EVENTS, META, OUT};
 
@@ -48,6 +49,8 @@ struct Shared {
     /// Held by the one waiter that talks to the holder on behalf of all. In the program that created the terminal, the
     /// connection on which its holder tells the end unasked.
     waiting: tokio::sync::Mutex<Option<Client>>,
+    /// Closed when the holder has let go of its lock; used only where its socket is gone.
+    let_go: OnceLock<watch::Receiver<()>>,
     /// The runtime that connection needs in order to hear anything.
     runtime: OnceLock<tokio::runtime::Id>,
 }
@@ -76,6 +79,7 @@ impl Terminal {
             known: Mutex::default(),
             ended: OnceLock::new(),
             waiting: tokio::sync::Mutex::default(),
+            let_go: OnceLock::new(),
             runtime: OnceLock::new(),
         };
         Ok(Self { shared: Arc::new(shared) })

@@ -4,8 +4,13 @@ use super::{Look, Phase, Terminal};
 use crate::client::Client;
 use crate::end::Ended;
 use crate::error::{ControlError, ReadError};
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use std::fs::File;
 use std::io;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
+use wharf_shim::journal::EVENTS;
 use wharf_shim::wire::message::{Reply, Request, State, UNASKED};
 
 /// How often a holder that listens and does not answer is tried again.
@@ -59,8 +64,15 @@ impl Terminal {
                 return Ok(());
             }
         }
-        let Ok(mut client) = self.connect().await else {
-            return self.holder_gone().await.map(drop);
+        let mut client = match self.connect().await {
+            Ok(client) => client,
+            // The socket alone was removed; the lock tells as much, if later.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && self.is_stored() && self.is_held()? =>
+            {
+                return self.let_go().await;
+            }
+            Err(_) => return self.holder_gone().await.map(drop),
         };
         self.wake_holder();
         let mut seen = State::Running;
@@ -72,6 +84,30 @@ impl Terminal {
                 Ok(_) | Err(_) => return self.holder_gone().await.map(drop),
             }
         }
+    }
+
+    /// Returns when the holder has let go of its lock.
+    async fn let_go(&self) -> Result<(), ControlError> {
+        let mut let_go = self.shared.let_go.get_or_init(|| self.watch_lock()).clone();
+        // Nothing is ever sent: the thread's end closes it.
+        while let_go.changed().await.is_ok() {}
+        if self.is_held()? { Err(socket_gone()) } else { Ok(()) }
+    }
+
+    /// The kernel has no event for a lock, so a thread waits for it: one for each handle, and none of the runtime's, whose
+    /// end would wait for it.
+    fn watch_lock(&self) -> watch::Receiver<()> {
+        let (waits, let_go) = watch::channel(());
+        let events = self.shared.dir.join(EVENTS);
+        let wait = move || {
+            if let Ok(events) = File::open(events) {
+                while rustix::fs::flock(&events, FlockOperation::LockShared) == Err(Errno::INTR) {}
+            }
+            drop(waits);
+        };
+        // If there can be no thread, it is closed at once, and the lock is found held.
+        let _ = std::thread::Builder::new().name("wharf-lock".to_owned()).spawn(wait);
+        let_go
     }
 
     /// The holder did not answer: it is done, dead, or gave our place to somebody else.
@@ -106,9 +142,16 @@ impl Terminal {
                     self.settle().await?;
                     return Ok(Fate::Gone);
                 }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(socket_gone()),
                 Err(error) => return Err(ControlError::Unreachable(error)),
             }
         }
         Err(ControlError::Unreachable(io::Error::other("it closes every connection")))
     }
+}
+
+/// Nobody but the holder could have said more.
+fn socket_gone() -> ControlError {
+    let why = "its socket was deleted; it can only be waited for, or ended";
+    ControlError::Unreachable(io::Error::new(io::ErrorKind::NotFound, why))
 }

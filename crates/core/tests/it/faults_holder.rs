@@ -2,9 +2,12 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use wharf_core::{Cause, Lost, Outcome, Phase, Retention, Terminal, unrestricted};
 use wharf_shim::journal::record::Record;
 use wharf_shim::tree::proc;
+use wharf_shim::wire::frame::frame;
+use wharf_shim::wire::message::{Refusal, Reply};
 use wharf_testing::front_end::{FrontEnd, misbehave};
 use wharf_testing::{Place, guarded, leak, program, until};
 
@@ -204,6 +207,54 @@ async fn a_terminal_whose_socket_was_swept_away_can_still_be_ended() {
         // The holder itself has nothing left to do, and may be on its way out.
         assert_eq!(leak::living(place.dir(), &[holder]), Vec::<String>::new(), "{way}");
     }
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_terminal_whose_socket_was_swept_away_can_still_be_waited_for() {
+    let place = Place::process();
+    for way in ["exit", "lost"] {
+        let terminal = place.start(place.line("sleep 2; exit 5")).await;
+        std::fs::remove_file(place.socket(&terminal)).unwrap();
+        let fresh = place.reopened().get(terminal.id()).unwrap();
+        let dropped = tokio::time::timeout(Duration::from_millis(50), fresh.wait()).await;
+        assert!(dropped.is_err(), "{dropped:?}");
+        let refused = guarded(fresh.signal(28, "test")).await.unwrap_err();
+        assert!(refused.to_string().contains("socket"), "{refused}");
+        if way == "lost" {
+            let holder = Pid::from_raw(place.holder_of(&terminal).cast_signed()).unwrap();
+            kill_process(holder, Signal::KILL).unwrap();
+        }
+        let ended = guarded(fresh.wait()).await.unwrap();
+        assert_eq!(ended.exit_code(), (way == "exit").then_some(5), "{way}");
+    }
+    place.check().await;
+}
+
+#[tokio::test]
+async fn a_terminal_whose_holder_does_not_say_that_it_was_ended_is_not_discarded() {
+    let place = Place::process();
+    let terminal = place.start(place.line("exec sleep 60")).await;
+    let (id, socket) = (terminal.id().clone(), place.socket(&terminal));
+    let aside = socket.with_extension("aside");
+    std::fs::rename(&socket, &aside).unwrap();
+    let refusal = frame(&Reply::Refused(Refusal::NotUnderstood).encode(0));
+    for answer in [Vec::new(), refusal] {
+        // Somebody in the holder's place, who says only this and hangs up.
+        let other = tokio::net::UnixListener::bind(&socket).unwrap();
+        let answers = tokio::spawn(async move {
+            let mut asked = other.accept().await.unwrap().0;
+            asked.read_exact(&mut [0; 4]).await.unwrap();
+            asked.write_all(&answer).await.unwrap();
+        });
+        guarded(place.store.discard(&id)).await.unwrap_err();
+        guarded(answers).await.unwrap();
+        assert!(place.store.has(&id), "what runs keeps its record");
+        std::fs::remove_file(&socket).unwrap();
+    }
+    std::fs::rename(&aside, &socket).unwrap();
+    guarded(place.store.discard(&id)).await.unwrap();
+    assert!(!place.store.has(&id));
     place.check().await;
 }
 
