@@ -33,7 +33,7 @@ use tokio::net::UnixStream;
 use wharf_shim::journal::read::is_held;
 use wharf_shim::journal::{EVENTS, SOCKET};
 use wharf_shim::launch::{PATIENCE, Returning};
-use wharf_shim::wire::message::Request;
+use wharf_shim::wire::message::{Refusal, Reply, Request};
 
 /// Where a store keeps things.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,14 +211,22 @@ impl Store {
     pub async fn discard(&self, id: &TerminalId) -> Result<(), ControlError> {
         let kill = Request::Kill { grace_ms: Some(0), author: "release".to_owned() };
         let held = || File::open(self.dir(id).join(EVENTS)).is_ok_and(|file| is_held(&file).unwrap_or(false));
-        match Client::connect(&self.socket(id.as_str())).await {
+        let answer = match Client::connect(&self.socket(id.as_str())).await {
             Ok(mut holder) => {
                 let asked = tokio::time::timeout(PATIENCE, holder.ask(&kill)).await;
-                asked.map_err(|_| ControlError::Unreachable(io::ErrorKind::TimedOut.into()))?.ok();
+                asked.map_err(|_| ControlError::Unreachable(io::ErrorKind::TimedOut.into()))?
             }
+            Err(error) => Err(error),
+        };
+        match answer {
+            // Nothing of it is left, also if its end could not be written.
+            Ok(Reply::Killed { .. } | Reply::Refused(Refusal::System(_))) => {}
+            Ok(Reply::Refused(refusal)) => return Err(refusal.into()),
+            Ok(_) => return Err(ControlError::Unreachable(io::ErrorKind::InvalidData.into())),
             Err(error) if held() => return Err(ControlError::Unreachable(error)),
             Err(_) => {
                 let (id, dir) = (id.clone(), self.dir(id));
+                // What is damaged is swept all the same.
                 let _ = tokio::task::spawn_blocking(move || settle(id.as_str(), &dir)).await;
             }
         }
