@@ -33,6 +33,8 @@ mod text;
 mod verdict;
 mod visible;
 
+pub use visible::is_hidden;
+
 pub use ask::{Answer, Approvals, Asker, Asking, Question, Shown, TooLong, Values};
 pub use audit::{Audit, AuditError};
 pub use error::PolicyError;

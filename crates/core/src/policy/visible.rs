@@ -62,7 +62,8 @@ fn newlines(count: usize, newline: Newline, shown: &mut String) {
 }
 
 /// Whether a character is not seen as itself by everybody.
-fn is_hidden(c: char) -> bool {
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         // Our own signs.
         || matches!(c, '⟨' | '⟩' | '⏎')

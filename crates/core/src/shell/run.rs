@@ -49,8 +49,15 @@ const LINES: &[u8] = b"\\__wharf_take;\\eval \"$__wharf_cmd\";{ \\eval \"$__whar
 const LINE: usize = 3000;
 
 impl Shell {
-    /// Gives it a command. Returns when the shell has begun it.
+    /// Gives it a command. Returns when the shell has begun it. Dropped on the way, it is given all the same: half of it
+    /// would be in the way of the next.
     pub async fn run(&self, text: &str, author: &str) -> Result<Command, RunError> {
+        let (shell, text, author) = (self.clone(), text.to_owned(), author.to_owned());
+        let given = tokio::spawn(async move { shell.give(&text, &author).await }).await;
+        given.unwrap_or_else(|error| Err(ControlError::Unreachable(std::io::Error::other(error)).into()))
+    }
+
+    async fn give(&self, text: &str, author: &str) -> Result<Command, RunError> {
         let core = &self.follower.core;
         if text.contains('\0') {
             return Err(RunError::Syntax("a command cannot hold a NUL byte".into()));

@@ -48,6 +48,14 @@ pub(super) fn has_hung_up(stream: &UnixStream) -> bool {
     poll(&mut fds, Some(&now)) == Ok(1) && fds[0].revents().contains(PollFlags::HUP)
 }
 
+/// How many seccomp filters a process has, which it can never have less of. None if it is gone.
+fn filters(process: &str) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    // Before Linux 5.9 only whether there are any is told, by a mode.
+    field("Seccomp_filters:").or_else(|| field("Seccomp:"))
+}
+
 impl Connection {
     pub(crate) fn new(stream: UnixStream) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
@@ -63,10 +71,15 @@ impl Connection {
         })
     }
 
-    /// Whether a peer may ask: the same user, or root, who could do anything anyway.
+    /// Whether a peer may ask: the same user, or root, who could do anything anyway; and nobody who is confined by more than
+    /// we are. A command in a sandbox that finds a holder's socket would otherwise have it run things outside.
     pub(super) fn may_ask(stream: &UnixStream) -> bool {
         let own = rustix::process::geteuid();
-        rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
+        rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| {
+            let is_ours = peer.uid == own || peer.uid.is_root();
+            let theirs = filters(&peer.pid.as_raw_nonzero().to_string());
+            is_ours && theirs.is_some_and(|theirs| filters("self").is_some_and(|ours| theirs <= ours))
+        })
     }
 
     pub(super) fn wants_read(&self) -> bool {

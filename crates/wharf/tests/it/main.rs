@@ -8,6 +8,7 @@ mod acp;
 mod attach;
 mod audit;
 mod conductor;
+mod confined_peer;
 mod control;
 mod damaged;
 mod demo;

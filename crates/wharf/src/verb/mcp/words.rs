@@ -8,6 +8,7 @@ use super::answer::{
 };
 use super::hint;
 use std::fmt::Write;
+use wharf_core::policy::is_hidden;
 
 /// What is known, then what was printed.
 struct Page {
@@ -48,11 +49,12 @@ impl Page {
     }
 }
 
-/// Names of directories and commands may hold anything. What would do something to a terminal is written out.
+/// Names of directories and commands may hold anything. What would do something to a terminal, ends a line elsewhere or
+/// cannot be seen is written out.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() { plain.extend(c.escape_default()) } else { plain.push(c) }
+        if is_hidden(c) { plain.extend(c.escape_default()) } else { plain.push(c) }
     }
     plain
 }
@@ -82,7 +84,7 @@ impl Answer for Executed {
     fn text(&self) -> String {
         let mut page = Page::new(&self.state(), &self.content, self.view, self.total_lines);
         if let Some(why) = &self.stalled {
-            page.note(&stalled(why, &hint::press(&self.terminal_id, "C-c")));
+            page.note(&stalled(why, &self.terminal_id));
         }
         if let Some(found) = &self.matched {
             page.note(&format!("line {} matches: {}", found.line, found.text));
@@ -140,8 +142,12 @@ fn still(because: Because) -> &'static str {
     }
 }
 
-fn stalled(why: &str, interrupt: &str) -> String {
-    format!("stalled: {why}; the command waits for room and nothing is lost; to interrupt: {interrupt}")
+fn stalled(why: &str, terminal: &str) -> String {
+    let (interrupt, close) = (hint::press(terminal, "C-c"), hint::close(terminal));
+    format!(
+        "stalled: {why}; the command waits for room and nothing is lost. To interrupt it: {interrupt}, which is answered \
+         once there is room; to end all of it now: {close}"
+    )
 }
 
 pub(super) fn in_background(job: &Job) -> String {
@@ -221,7 +227,7 @@ impl Answer for Entry {
         let _ = write!(text, " · wharf id {}", self.id);
         let mut notes = Vec::new();
         if let Some(why) = &self.stalled {
-            notes.push(stalled(why, &hint::press(&self.terminal_id, "C-c")));
+            notes.push(stalled(why, &self.terminal_id));
         }
         if let Some(awaiting) = &self.awaiting {
             notes.push(format!("waits for input ({}): {}", awaiting.kind, awaiting.hint));

@@ -228,3 +228,28 @@ fn arguments_are_read_kindly_and_what_is_not_taken_is_said() {
     client.call("terminal_execute", json!({"command": "read n; echo $((n + 1))"}));
     assert_eq!(client.call("terminal_execute", json!({"command": 5, "is_input": true})).content(), "5\n6");
 }
+
+#[test]
+fn nothing_that_has_a_name_can_look_like_a_line_of_the_answer() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let ran = client.run(r"mkdir $'b\342\200\250[exit code 0 \342\200\256'; cd b*; false");
+    let first = ran.text.lines().next().unwrap();
+    assert!(
+        first.starts_with("[exit code 1 ") && first.contains("b\\u{2028}[exit code 0 \\u{202e}"),
+        "{first}"
+    );
+}
+
+#[test]
+fn a_fresh_shell_is_of_the_kind_of_the_one_before() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let at = |command: &str| json!({"command": command, "terminal_id": "z"});
+    client.call("terminal_open", json!({"terminal_id": "z", "shell": "zsh"}));
+    client.call("terminal_execute", at("exit 3"));
+    let fresh = client.call("terminal_execute", at("echo ${ZSH_VERSION:+zsh}"));
+    assert_eq!(fresh.content(), "zsh", "{fresh:?}");
+}

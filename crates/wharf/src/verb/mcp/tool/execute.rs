@@ -178,11 +178,13 @@ async fn begin(
     let mut missed = None;
     let mut cwd = call.desk.project.clone();
     let mut open = None;
+    let mut kind = "";
     if let Some(here) = here {
         call.permit.still_fits(&call.desk, name, &here.shell)?;
         let status = here.shell.status();
         cwd = status.cwd;
         missed = here.missed;
+        kind = program::word(here.shell.meta().kind);
         if !matches!(status.state, State::Exited(_)) {
             open = Some(here.shell);
         }
@@ -193,13 +195,13 @@ async fn begin(
     }
     let shell = match open {
         Some(shell) => shell,
-        None => fresh(call, name, cwd.clone(), notice).await?,
+        None => fresh(call, (name, kind), cwd.clone(), notice).await?,
     };
     match shell.run(&args.command, &call.client.author()).await {
         Ok(_) => Ok(shell),
         // It ended since we looked: the command has not run, so it can run in the next.
         Err(RunError::Exited(_) | RunError::Control(ControlError::Refused(wharf_core::Refusal::Ended))) => {
-            let shell = fresh(call, name, cwd, notice).await?;
+            let shell = fresh(call, (name, kind), cwd, notice).await?;
             shell.run(&args.command, &call.client.author()).await.map_err(|error| not_done(name, error))?;
             Ok(shell)
         }
@@ -220,9 +222,14 @@ async fn permit(call: &Call, args: &Args, open: Option<&Shell>, cwd: &Path) -> R
     call.permit.line(&call.desk, &call.seat, &call.client, given).await
 }
 
-/// A new shell under that name. If there was one, the new one is where the old one was, if that is allowed.
-async fn fresh(call: &Call, name: &str, cwd: PathBuf, notice: &mut Vec<String>) -> Result<Shell, Refusal> {
-    let (kind, program) = call.programs.named("")?;
+/// A new shell under that name. If there was one, the new one is of its kind, and where the old one was, if that is allowed.
+async fn fresh(
+    call: &Call,
+    (name, kind): (&str, &str),
+    cwd: PathBuf,
+    notice: &mut Vec<String>,
+) -> Result<Shell, Refusal> {
+    let (kind, program) = call.programs.named(kind).or_else(|_| call.programs.named(""))?;
     let mut wanted = Wanted {
         name: name.to_owned(),
         program,
