@@ -336,7 +336,8 @@ impl Host {
     ) -> impl Future<Output = Result<WaitForTerminalExitResponse, Error>> + Send + 'static {
         let terminal = self.find(&request.session_id, &request.terminal_id.0);
         async move {
-            let ended = terminal?.wait().await.map_err(refusal::of_control)?;
+            let terminal = terminal?;
+            let ended = terminal.attended(terminal.wait()).await.map_err(refusal::of_control)?;
             output::known_status(&ended).map(WaitForTerminalExitResponse::new)
         }
     }

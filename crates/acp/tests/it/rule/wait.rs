@@ -1,6 +1,7 @@
 //! `terminal/wait_for_exit`: any number of waits, none in anybody's way.
 
-use crate::station::{EVERYWHERE, Station};
+use crate::station::{EVERYWHERE, Station, Where};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use wharf_testing::Place;
@@ -131,4 +132,22 @@ async fn an_end_that_nobody_saw_is_an_error_and_not_a_success() {
         station.finish().await;
         place.check().await;
     }
+}
+
+#[tokio::test]
+async fn a_holder_that_is_stopped_meanwhile_is_continued_and_the_wait_answered() {
+    let place = Place::process();
+    let station = Station::open(&place, Where::Client).await;
+    let terminal = station.start("sleep 1; exit 3").await;
+    let session = agent_client_protocol::v1::schema::SessionId::new(station.one.clone());
+    let holder = place.holder_of(&station.host.terminal(&session, &terminal).unwrap());
+    let holder = Pid::from_raw(holder.cast_signed()).unwrap();
+    let (waited, ()) = tokio::join!(station.ask("wait_for_exit", &terminal), async {
+        // Answered after the wait has begun.
+        station.ask("output", &terminal).await.unwrap();
+        kill_process(holder, Signal::STOP).unwrap();
+    });
+    assert_eq!(waited.unwrap(), json!({"exitCode": 3}));
+    station.finish().await;
+    place.check().await;
 }
