@@ -47,8 +47,8 @@ pub(crate) async fn follow(
     loop {
         let step = match until {
             Until::Here(end) if reader.offset() >= end => Step::Closed,
-            Until::Here(_) | Until::Closed => terminal.attended(reader.next_until_closed(PIECE)).await?,
-            Until::Ended => terminal.attended(reader.next(PIECE)).await?,
+            Until::Here(_) | Until::Closed => terminal.keep_awake(reader.next_until_closed(PIECE)).await?,
+            Until::Ended => terminal.keep_awake(reader.next(PIECE)).await?,
         };
         let Step::Output(chunk) = step else { break };
         dropped += chunk.gap;

@@ -41,12 +41,12 @@ async fn follow<W: From<Wake>>(terminal: &Terminal, wakes: &mpsc::Sender<W>) -> 
     let mut pace = pace();
     let mut reader = terminal.reader(0);
     loop {
-        match terminal.attended(reader.next(PEEK)).await {
+        match terminal.keep_awake(reader.next(PEEK)).await {
             Ok(Step::Output(_)) => pace.tick().await,
             Ok(Step::Ended | Step::Closed) => return Ok(()),
             // The holder does not want this reader. Then only the end is shown, which any number may wait for.
             Err(_) => {
-                let _ = terminal.attended(terminal.wait()).await;
+                let _ = terminal.keep_awake(terminal.wait()).await;
                 return Ok(());
             }
         };

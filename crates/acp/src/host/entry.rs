@@ -103,7 +103,7 @@ impl Entry {
         let Some(terminal) = self.running() else { return };
         let (entry, host) = (Arc::downgrade(self), Arc::downgrade(&host.shared));
         let task = tokio::spawn(async move {
-            let ended = terminal.attended(terminal.wait()).await;
+            let ended = terminal.keep_awake(terminal.wait()).await;
             let Some(entry) = entry.upgrade() else { return };
             if let (Ok(ended), Some(shared)) = (ended, host.upgrade()) {
                 entry.tell_end(&Host { shared }, ended);
@@ -189,7 +189,7 @@ impl Entry {
         };
         let killed = terminal.kill(author, None).await;
         if killed.is_ok()
-            && let Ok(ended) = terminal.attended(terminal.wait()).await
+            && let Ok(ended) = terminal.keep_awake(terminal.wait()).await
         {
             self.tell_end(host, ended);
         }

@@ -337,7 +337,7 @@ impl Host {
         let terminal = self.find(&request.session_id, &request.terminal_id.0);
         async move {
             let terminal = terminal?;
-            let ended = terminal.attended(terminal.wait()).await.map_err(refusal::of_control)?;
+            let ended = terminal.keep_awake(terminal.wait()).await.map_err(refusal::of_control)?;
             output::known_status(&ended).map(WaitForTerminalExitResponse::new)
         }
     }

@@ -20,10 +20,8 @@ use wharf_shim::tree::{self, proc};
 use wharf_shim::wire::frame::frame;
 use wharf_shim::wire::message::{Refusal, Reply, Request, State};
 
-/// How long an answer may take before it is looked whether the holder can give one.
-const NOW_AND_THEN: Duration = Duration::from_millis(500);
-/// The same for what may take for ever.
-const RARELY: Duration = Duration::from_millis(1500);
+/// How long a holder may be silent before it is looked whether somebody has stopped it.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1500);
 
 impl Terminal {
     /// Ends the whole tree and answers when nothing of it is left and the end can be read. Returns how many processes
@@ -107,22 +105,13 @@ impl Terminal {
         Client::connect(&self.shared.socket).await
     }
 
-    /// Waits for an answer, and sees to it now and then that there is somebody awake who can give it.
-    pub(super) async fn attend<T>(&self, answer: impl Future<Output = T>) -> T {
-        self.awake(answer, NOW_AND_THEN).await
-    }
-
-    /// Waits for something of this terminal, such as its end or more output, and sees to it every second and a half that
-    /// its holder has not been stopped: that is no event. A wait alone does so once, when it begins.
-    pub async fn attended<T>(&self, something: impl Future<Output = T>) -> T {
-        self.awake(something, RARELY).await
-    }
-
-    async fn awake<T>(&self, something: impl Future<Output = T>, every: Duration) -> T {
+    /// Waits for something of this terminal, such as an answer, its end or more output, and sees to it every second and a
+    /// half that its holder has not been stopped: that is no event. A wait alone does so once, when it begins.
+    pub async fn keep_awake<T>(&self, something: impl Future<Output = T>) -> T {
         let mut something = pin!(something);
         loop {
             self.wake_holder();
-            if let Ok(done) = tokio::time::timeout(every, &mut something).await {
+            if let Ok(done) = tokio::time::timeout(BETWEEN_LOOKS, &mut something).await {
                 return done;
             }
         }
@@ -130,7 +119,7 @@ impl Terminal {
 
     async fn ask_once(&self, request: &Request) -> io::Result<Reply> {
         let mut client = self.connect().await?;
-        self.attend(client.ask(request)).await
+        self.keep_awake(client.ask(request)).await
     }
 
     /// Tells the holder how far its owner has read. There is no answer. False if there is no room for it now.

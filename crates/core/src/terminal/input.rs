@@ -67,7 +67,7 @@ impl Input {
                 None => self.terminal.connect().await,
             };
             let Ok(mut client) = connected else { break };
-            match self.terminal.attend(client.ask(request)).await {
+            match self.terminal.keep_awake(client.ask(request)).await {
                 Ok(Reply::Refused(refusal)) => {
                     self.client = Some(client);
                     return Err(refusal.into());

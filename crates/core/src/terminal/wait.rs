@@ -132,7 +132,7 @@ impl Terminal {
             }
             match self.connect().await {
                 // Somebody listens: it lives, or it has just begun to leave, which this waits for.
-                Ok(mut client) => match self.attend(client.ask(&Request::Status)).await {
+                Ok(mut client) => match self.keep_awake(client.ask(&Request::Status)).await {
                     Ok(_) => return Ok(Fate::Alive),
                     Err(_) => tokio::task::yield_now().await,
                 },

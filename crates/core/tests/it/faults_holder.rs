@@ -346,7 +346,7 @@ async fn a_holder_that_is_stopped_while_somebody_attends_is_continued_within_two
     let holder = Pid::from_raw(place.holder_of(&terminal).cast_signed()).unwrap();
     let mut input = terminal.input("test").unwrap();
     let fresh = place.reopened().get(terminal.id()).unwrap();
-    let waiting = tokio::spawn(async move { fresh.attended(fresh.wait()).await });
+    let waiting = tokio::spawn(async move { fresh.keep_awake(fresh.wait()).await });
     guarded(input.send(b"\n")).await.unwrap();
     kill_process(holder, Signal::STOP).unwrap();
     let waited = tokio::time::timeout(Duration::from_secs(4), waiting).await;

@@ -15,7 +15,7 @@ pub(crate) async fn run(args: &Wait, place: &Place) -> Result<Code, Failure> {
         let message = format!("the command of {} was never started", terminal.id().short());
         return Err(Failure { word: "not_started", ..Failure::new(message) });
     }
-    let ended = terminal.attended(terminal.wait()).await?;
+    let ended = terminal.keep_awake(terminal.wait()).await?;
     owed::ended(place, terminal.id(), &ended);
     if args.json {
         show::print_json(&json::End::new(&terminal, &ended)?)?;
