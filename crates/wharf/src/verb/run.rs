@@ -177,7 +177,7 @@ async fn conclude(terminal: &Terminal, args: &Run, left: Left, place: &Place) ->
     if matches!(left, Left::Asked(_)) {
         terminal.kill(AUTHOR, None).await?;
     }
-    let ended = terminal.attended(terminal.wait()).await?;
+    let ended = terminal.keep_awake(terminal.wait()).await?;
     owed::ended(place, terminal.id(), &ended);
     // A sandbox is over when nothing of it stands in the root any more.
     let is_over = ended.left == 0 && args.choice.sandbox.is_none();

@@ -168,6 +168,9 @@ async fn lines_keep_their_numbers_when_the_first_ones_are_not_kept_any_more() {
         let is_last = Arc::new(move |line: &str| line == last);
         let because = guarded(shell.wait(Until::LineFrom(command.id, 1, is_last), deadline())).await;
         assert_eq!(because, Because::Line(part * EACH, (part * EACH).to_string()));
+        // Before it reads, Enter would be echoed, which is a line of its own.
+        let because = guarded(shell.wait(Until::End, deadline())).await;
+        assert!(matches!(because, Because::Awaiting(_)), "{because:?}");
         guarded(shell.send("", Enter::Press, "agent")).await.unwrap();
     }
     guarded(shell.wait(Until::End, deadline())).await;

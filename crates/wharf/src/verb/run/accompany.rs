@@ -127,7 +127,7 @@ pub(super) async fn insisted(terminal: &Terminal, requests: &mut Requests) -> i3
 
 async fn until_over(terminal: &Terminal, args: &Run) -> Result<(), Failure> {
     if args.json {
-        terminal.attended(terminal.wait()).await?;
+        terminal.keep_awake(terminal.wait()).await?;
         return Ok(());
     }
     live::follow(terminal.reader(0), Until::Ended, Through::Raw).await
