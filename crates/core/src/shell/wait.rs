@@ -91,9 +91,8 @@ impl Shell {
                 return Looked::Nothing;
             }
             let mut picture = view.display.picture();
-            // What is there then was printed by the shell, above all the line with the command.
-            if !picture.alternate && view.render.as_ref().is_some_and(|(_, render)| render.lines() == 0) {
-                picture.rows.clear();
+            if let Some((_, render)) = view.render.as_ref().filter(|_| !picture.alternate) {
+                forget_above(&mut picture, render.lines());
             }
             picture
         };
@@ -104,6 +103,14 @@ impl Shell {
             None => Looked::Nothing,
         }
     }
+}
+
+/// Leaves the rows down to the cursor that so many lines take at least. What stands above them may be the shell's, and the
+/// line with the command is.
+fn forget_above(picture: &mut Picture, lines: u64) {
+    let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+    let above = (usize::from(picture.cursor.0) + 1).saturating_sub(lines);
+    picture.rows.iter_mut().take(above).for_each(String::clear);
 }
 
 /// What a look has found.

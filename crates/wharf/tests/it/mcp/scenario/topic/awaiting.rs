@@ -30,7 +30,12 @@ fn questions() -> Vec<Scenario> {
                 run("cat -v").awaits("text").that("no prompt", |answer, _| {
                     answer["awaiting"]["prompt"].as_str().unwrap_or_default().is_empty()
                 }),
-                key("C-d"),
+                // Nor when the terminal has echoed something that cannot be seen.
+                key("Tab").awaits("text").whatever().that("no prompt", |answer, _| {
+                    answer["awaiting"]["prompt"].as_str().unwrap_or_default().is_empty()
+                }),
+                key("C-u").goes_on().whatever(),
+                key("C-d").whatever(),
                 run("cat -v # go on? [y/n]").awaits("text"),
                 key("C-d"),
             ],
