@@ -157,6 +157,17 @@ __wharf_as() {
   return "$1"
 }
 
+# What a process substitution still prints belongs to the command, as `tee` in `command > >(tee log)` does: bash waits for
+# none of them, and has its number in `$!` like a job's. Jobs are left alone, and no other is waited for longer than this.
+__wharf_settle() {
+  local __wharf_pause
+  [[ $'\n'$(builtin jobs -p)$'\n' == *$'\n'"$1"$'\n'* ]] && return
+  for __wharf_pause in .001 .002 .005 .01 .02 .03; do
+    builtin kill -0 "$1" || return
+    builtin command -p sleep "$__wharf_pause"
+  done
+}
+
 # The code and, for `$_`, the last word of a command that is over.
 __wharf_end() {
   # A trap that functions inherit can change their arguments. What is not told is unknown.
@@ -168,9 +179,13 @@ __wharf_end() {
   [[ -o emacs || -o vi ]] || set -o emacs
   # Not set at all if a command has unset every variable.
   [[ -n ${__wharf_run-1} ]] || return "$1"
-  __wharf_run= __wharf_last=${2-}
+  __wharf_run= __wharf_last=${2-} __wharf_at=${EPOCHREALTIME-}
+  if [[ ${!-} != "${__wharf_back-}" ]]; then
+    __wharf_settle "$!" 2>/dev/null
+    __wharf_back=$!
+  fi
   __wharf_place
-  __wharf_tell "D;$$;${__wharf_n:-0};$1;${EPOCHREALTIME-};$__wharf_here"
+  __wharf_tell "D;$$;${__wharf_n:-0};$1;$__wharf_at;$__wharf_here"
   __wharf_hook
   return "$1"
 }
@@ -252,7 +267,7 @@ for __wharf_text in emacs-standard vi-insert vi-command; do
   bind -m $__wharf_text -x '"\e[7708~": { __wharf_answer "$?" || builtin printf %s __wharf_answer >/dev/tty; } 2>/dev/null'
 done
 readonly __wharf_mark __wharf_b
-for __wharf_text in tell escape place take check history begin as end prompt ready typed hook answer; do
+for __wharf_text in tell escape place take check history begin as settle end prompt ready typed hook answer; do
   readonly -f "__wharf_$__wharf_text"
 done
 __wharf_hook

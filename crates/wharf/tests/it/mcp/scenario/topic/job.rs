@@ -27,6 +27,28 @@ pub(crate) fn table() -> Vec<Scenario> {
 fn known() -> Vec<Scenario> {
     vec![
         scenario(
+            "what a process substitution prints belongs to its command",
+            BASH_ZSH,
+            [
+                run("echo one > >(tee log)").says("one"),
+                run("f() { echo two; sleep 0.02; echo three; return 4; }; f > >(sed 's/^/got /')")
+                    .says("got two\ngot three")
+                    .exits(4),
+                run("cat log").says("one"),
+            ],
+        ),
+        scenario(
+            "nobody waits for a process substitution that stays, nor for a job",
+            BASH,
+            [
+                run("echo out > >(sleep 300)")
+                    .that("at once", |answer, _| answer["duration_ms"].as_u64() < Some(1000)),
+                run("true").says(""),
+                job("sleep 300 &").whatever(),
+                run("jobs | wc -l").says("1"),
+            ],
+        ),
+        scenario(
             "a job that comes to the foreground has not ended",
             BASH_ZSH,
             [
