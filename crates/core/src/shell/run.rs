@@ -87,7 +87,7 @@ impl Shell {
             };
             input.send(&bytes).await?;
             *turn = Some((author.to_owned(), input));
-            match begun(core, &order.token, bytes.len(), taken).await? {
+            match core.terminal.keep_awake(begun(core, &order.token, bytes.len(), taken)).await? {
                 Beginning::Begun(command) => return Ok(command),
                 // Given again, it might run twice.
                 Beginning::Taken => {

@@ -158,12 +158,15 @@ __wharf_as() {
 }
 
 # What a process substitution still prints belongs to the command, as `tee` in `command > >(tee log)` does: bash waits for
-# none of them, and has its number in `$!` like a job's. Jobs are left alone, and no other is waited for longer than this.
+# none of them, and has its number in `$!` like a job's. Jobs are left alone. One that sleeps is waited for for some 60 ms,
+# and one that wants to run, on a busy machine, for some 270.
 __wharf_settle() {
-  local __wharf_pause
+  local REPLY __wharf_pause __wharf_asleep
   [[ $'\n'$(builtin jobs -p)$'\n' == *$'\n'"$1"$'\n'* ]] && return
-  for __wharf_pause in .001 .002 .005 .01 .02 .03; do
-    builtin kill -0 "$1" || return
+  __wharf_asleep=0
+  for __wharf_pause in .001 .002 .005 .01 .02 .03 .05 .05 .05 .05; do
+    builtin read -r </proc/"$1"/stat || return
+    [[ $REPLY != *') S '* ]] || ((++__wharf_asleep <= 4)) || return
     builtin command -p sleep "$__wharf_pause"
   done
 }
