@@ -2,7 +2,7 @@
 //!
 //! `WHARF_FAILPOINTS=place=action,place=action` in a process's environment, or in the environment of the command that a
 //! shim is to start. Actions: `kill` (SIGKILL to this process), `enospc` (the place reports a full disk), `stop`
-//! (SIGSTOP to this process, until a test continues it).
+//! (SIGSTOP to this process, until a test continues it), or a number (the machine is taken for one that has no more).
 
 #[cfg(debug_assertions)]
 mod armed {
@@ -57,6 +57,12 @@ pub fn error(place: &str) -> Option<std::io::Error> {
     (armed::action(place) == Some("enospc")).then(|| std::io::Error::from_raw_os_error(libc::ENOSPC))
 }
 
+/// The number that was asked for at this place, if any.
+#[cfg(debug_assertions)]
+pub fn number(place: &str) -> Option<u32> {
+    armed::action(place)?.parse().ok()
+}
+
 /// Nothing, in a release.
 #[cfg(not(debug_assertions))]
 pub(crate) fn arm(_env: &[std::ffi::CString]) {}
@@ -70,5 +76,12 @@ pub fn hit(_place: &str) {}
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub fn error(_place: &str) -> Option<std::io::Error> {
+    None
+}
+
+/// Nothing, in a release.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub fn number(_place: &str) -> Option<u32> {
     None
 }

@@ -165,7 +165,7 @@ impl OnOwnerExit {
 
 /// First byte of an encoded plan. A shim is installed with the program that sends it the plan; the number guards against
 /// one that was left from another installation, or replaced while that program runs. It answers what it knows.
-pub const VERSION: u8 = 4;
+pub const VERSION: u8 = 5;
 
 impl Plan {
     /// The plan as bytes for the launch socket.
@@ -282,6 +282,7 @@ mod tests {
         let confine = Confine {
             name: "locked".into(),
             namespaces: Namespaces::None,
+            landlock: 2,
             mounts: vec![Mount::Terminals],
             rules: Vec::new(),
             sockets: Sockets::None,

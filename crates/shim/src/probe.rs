@@ -5,9 +5,9 @@
 
 use crate::confine::placeholder::Placeholders;
 use crate::confine::{
-    self, Confine, Fault, LANDLOCK_LINUX, LANDLOCK_NEEDED, Metadata, Mount, Namespaces, OwnNet, Ready,
-    Sockets,
+    self, Confine, Fault, Metadata, Mount, Namespaces, OwnNet, OwnUser, Ready, Sockets, Step,
 };
+use crate::failpoint;
 use crate::plan::Size;
 use crate::spawn::pty;
 use crate::tree::cgroup::{self, Cgroup};
@@ -75,34 +75,51 @@ fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-fn answer_of(child: i32) -> Answer {
-    let (_, status) = waitpid(rustix::process::Pid::from_raw(child), WaitOptions::empty())
-        .map_err(text)?
-        .ok_or("no answer")?;
-    match status.exit_status() {
-        Some(0) => Ok(String::new()),
-        Some(errno) => Err(text(io::Error::from_raw_os_error(errno))),
-        None => Err("the attempt was killed".to_owned()),
+/// Why mounts of its own cannot be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Obstacle {
+    /// What was being done.
+    pub step: Step,
+    /// What the kernel said, as a number.
+    pub errno: i32,
+}
+
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let doing = self.step.doing();
+        match self.errno {
+            // What the kernel says of a limit on namespaces has nothing to do with a disk.
+            libc::ENOSPC | libc::EUSERS => write!(f, "{doing}: the limit on namespaces is reached"),
+            errno => write!(f, "{doing}: {}", io::Error::from_raw_os_error(errno)),
+        }
     }
 }
 
 /// Mounts of its own for a command of this user, and perhaps a network: all of it is really made, in a process of its own.
 /// Says what refused it, since many systems allow the namespace and then nothing in it.
-pub fn own_mounts(net: OwnNet) -> Answer {
+pub fn own_mounts(net: OwnNet, user: OwnUser) -> Result<(), Obstacle> {
     let confine = Confine {
         name: String::new(),
-        namespaces: Namespaces::Mount { net },
+        namespaces: Namespaces::Mount { net, user },
+        landlock: 0,
         mounts: vec![Mount::Fresh { path: c"/".into(), bytes: 4096 }],
         rules: Vec::new(),
         sockets: Sockets::None,
         metadata: Metadata::Usual,
     };
-    let told = |(fault, errno): (Fault, _)| format!("{}: {}", confine.describe(fault), text(errno));
+    if failpoint::number("namespaces") == Some(0) {
+        return Err(Obstacle { step: Step::Namespace, errno: libc::EPERM });
+    }
+    let told = |(fault, errno): (Fault, Errno)| Obstacle { step: fault.step, errno: errno.raw_os_error() };
+    let failed = |error: io::Error| Obstacle {
+        step: Step::Namespace,
+        errno: error.raw_os_error().unwrap_or(libc::EIO),
+    };
     let ready = Ready::new(&confine, &Placeholders::default(), None, None).map_err(told)?;
-    let (hear, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(text)?;
+    let (hear, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed(errno.into()))?;
     // SAFETY: the child makes bare system calls on what was prepared, and leaves.
     match unsafe { libc::fork() } {
-        -1 => Err(text(io::Error::last_os_error())),
+        -1 => Err(failed(io::Error::last_os_error())),
         0 => leave(match confine::enter(&ready, None) {
             Ok(()) => 0,
             Err((fault, errno)) => {
@@ -112,26 +129,37 @@ pub fn own_mounts(net: OwnNet) -> Answer {
         }),
         child => {
             drop(tell);
-            let answer = answer_of(child);
+            let errno = error_of(child).map_err(failed)?;
             let mut fault = [0; 3];
             // Nothing is heard from a child that could do it all.
             let _ = rustix::io::read(&hear, &mut fault);
-            match Fault::from_bytes(fault) {
-                Some(fault) => answer.map_err(|reason| format!("{}: {reason}", confine.describe(fault))),
-                None => answer,
+            match (errno, Fault::from_bytes(fault)) {
+                (0, _) => Ok(()),
+                (errno, fault) => {
+                    Err(Obstacle { step: fault.map_or(Step::Namespace, |fault| fault.step), errno })
+                }
             }
         }
     }
 }
 
+/// The error number with which a child has left.
+fn error_of(child: i32) -> io::Result<i32> {
+    let ended = waitpid(rustix::process::Pid::from_raw(child), WaitOptions::empty())?;
+    Ok(ended.and_then(|(_, status)| status.exit_status()).unwrap_or(libc::EINTR))
+}
+
+/// Landlock's version; 0 where the kernel has none.
+#[must_use]
+pub fn landlock_version() -> u32 {
+    confine::landlock_version().unwrap_or(0)
+}
+
 /// Landlock, by its version.
 pub fn landlock() -> Answer {
     match confine::landlock_version() {
-        Ok(version @ LANDLOCK_NEEDED..) => Ok(format!("ABI {version}")),
-        Ok(version) => {
-            Err(format!("ABI {version}, and sandboxes need {LANDLOCK_NEEDED} (Linux {LANDLOCK_LINUX})"))
-        }
-        Err(Errno::NOSYS) => Err("the kernel was built without it".to_owned()),
+        Ok(0) | Err(Errno::NOSYS) => Err("the kernel was built without it".to_owned()),
+        Ok(version) => Ok(format!("ABI {version}")),
         Err(Errno::OPNOTSUPP) => Err("the kernel has it switched off (boot parameter lsm=)".to_owned()),
         Err(errno) => Err(text(errno)),
     }
@@ -301,7 +329,7 @@ mod tests {
 
     #[test]
     fn trying_leaves_no_child_behind() {
-        let _ = own_mounts(OwnNet::Loopback);
+        let _ = own_mounts(OwnNet::Loopback, OwnUser::IfNeeded);
         let _ = orphans_are_reaped();
         let own = format!("/proc/self/task/{}/children", rustix::thread::gettid().as_raw_nonzero());
         assert_eq!(fs::read_to_string(own).unwrap_or_default(), "");

@@ -149,7 +149,7 @@ pub(crate) struct Run {
 }
 
 /// What may be done, if not what is usual.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Choice {
     /// The sandbox: open, workspace, locked, or a profile of the policy
     #[arg(long, value_name = "NAME")]

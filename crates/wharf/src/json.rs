@@ -198,7 +198,7 @@ pub(crate) struct Capability {
     pub(crate) detail: String,
     pub(crate) used_for: &'static str,
     pub(crate) without_it: &'static str,
-    pub(crate) advice: &'static str,
+    pub(crate) advice: std::borrow::Cow<'static, str>,
 }
 
 /// In place of any of these, if it could not be made.

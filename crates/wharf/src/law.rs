@@ -7,8 +7,18 @@ use std::path::PathBuf;
 pub(crate) use wharf_core::policy::Law;
 use wharf_core::policy::{Known, Places, Policy, PolicyError};
 
-/// Reads it. Nothing runs under a policy that was half understood.
+/// Reads it and puts it in force.
 pub(crate) fn read(choice: &Choice, place: &Place) -> Result<Law, Failure> {
+    let (policy, places) = policy(choice, place)?;
+    let law = Law::open(policy, places)?;
+    match &choice.sandbox {
+        Some(name) => law.in_sandbox(name).map_err(Failure::usage),
+        None => Ok(law),
+    }
+}
+
+/// Reads it. Nothing runs under a policy that was half understood.
+pub(crate) fn policy(choice: &Choice, place: &Place) -> Result<(Policy, Places), Failure> {
     let named = choice.policy.as_deref().map(std::path::absolute).transpose()?;
     let places = Places {
         home: place.home(),
@@ -23,11 +33,7 @@ pub(crate) fn read(choice: &Choice, place: &Place) -> Result<Law, Failure> {
         Some(file) => Policy::read(file, &place.home().unwrap_or_else(|| PathBuf::from("/nonexistent"))),
         None => Policy::usual(&places),
     };
-    let law = Law::open(policy.map_err(refused)?, places)?;
-    match &choice.sandbox {
-        Some(name) => law.in_sandbox(name).map_err(Failure::usage),
-        None => Ok(law),
-    }
+    Ok((policy.map_err(refused)?, places))
 }
 
 /// In words, with what to write instead.

@@ -147,13 +147,9 @@ impl From<CreateError> for Failure {
                 exit_code::FAILED,
                 Some("set WHARF_STATE_DIR to a directory on a local file system, such as ext4 or tmpfs"),
             ),
-            "sandbox" => (
-                exit_code::FAILED,
-                Some(
-                    "`wharf doctor` says what is missing; `locked` needs no namespaces, nor does a profile with \
-                     `namespaces = \"never\"`",
-                ),
-            ),
+            "sandbox" => {
+                (exit_code::FAILED, Some("`wharf doctor` says what this machine offers for a sandbox"))
+            }
             _ => (exit_code::FAILED, None),
         };
         Self { word, code, ..Self::new(error.to_string()) }.maybe_hint(hint)

@@ -21,7 +21,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
-use wharf_shim::confine::Identity;
+use wharf_shim::confine::{IDENTIFYING, Identity};
 
 /// So many in the same directory are found out by listing it.
 const MANY: usize = 4;
@@ -40,6 +40,25 @@ pub(crate) struct Found {
     pub(crate) real: PathBuf,
     pub(crate) is: Identity,
     pub(crate) kind: FileType,
+}
+
+/// A directory that is there and in which something is looked for, whether that is there or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Holding {
+    /// Its real path.
+    pub(crate) real: PathBuf,
+    pub(crate) is: Identity,
+    /// The names that are looked for.
+    pub(crate) names: Vec<OsString>,
+}
+
+/// Everything that was found at one time.
+#[derive(Debug, Default)]
+pub(crate) struct Sighting {
+    /// What is there, by real paths, sorted; of several in each other the outermost.
+    pub(crate) found: Vec<Found>,
+    /// Where more of it could appear, by real paths, sorted.
+    pub(crate) holding: Vec<Holding>,
 }
 
 /// Paths that are asked for again and again.
@@ -110,16 +129,22 @@ impl Tree {
         Self { nodes, memory, settled: Settled::default() }
     }
 
-    /// Those that exist and are not to be left out, by their real paths, sorted; of several in each other the outermost.
+    /// Those that exist and are not to be left out.
     pub(crate) fn look(&self, left_out: impl Fn(&Path) -> bool) -> Vec<Found> {
-        let mut found = Vec::new();
+        self.look_around(left_out).found
+    }
+
+    /// The same, with the directories that they are in or would be in.
+    pub(crate) fn look_around(&self, left_out: impl Fn(&Path) -> bool) -> Sighting {
+        let mut seen = Sighting::default();
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.nodes.is_empty() {
-            self.visit(0, Path::new("/"), &left_out, &mut memory, &mut found);
+            self.visit(0, Path::new("/"), &left_out, &mut memory, &mut seen);
         }
-        found.sort_by(|one, other| one.real.cmp(&other.real));
-        found.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
-        found
+        seen.found.sort_by(|one, other| one.real.cmp(&other.real));
+        seen.found.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
+        seen.holding.sort_by(|one, other| one.real.cmp(&other.real));
+        seen
     }
 
     /// The outermost of them that a path is or lies in, by its name alone.
@@ -155,12 +180,19 @@ impl Tree {
         real: &Path,
         left_out: &impl Fn(&Path) -> bool,
         memory: &mut [Option<Remembered>],
-        found: &mut Vec<Found>,
+        seen: &mut Sighting,
     ) {
         let Some((sight, target)) = follow(real) else { return };
         let real = target.as_deref().unwrap_or(real);
         if sight.kind != FileType::Directory {
             return;
+        }
+        let wanted =
+            self.nodes[at].children.iter().map(|child| &self.nodes[*child]).filter(|node| node.wanted);
+        let names: Vec<OsString> =
+            wanted.filter(|node| !left_out(&node.path)).map(|node| node.name.clone()).collect();
+        if !names.is_empty() {
+            seen.holding.push(Holding { real: real.to_owned(), is: sight.stamp.is, names });
         }
         let there = match &memory[at] {
             Some(known) if known.stamp == sight.stamp => known.there.clone(),
@@ -174,11 +206,11 @@ impl Tree {
             let node = &self.nodes[child];
             let below = real.join(&node.name);
             if node.wanted && !left_out(&node.path) {
-                found.extend(at_last_link(&node.path, &below));
+                seen.found.extend(at_last_link(&node.path, &below));
             }
             // Also in what is found: a link in there leads elsewhere.
             if !node.children.is_empty() {
-                self.visit(child, &below, left_out, memory, found);
+                self.visit(child, &below, left_out, memory, seen);
             }
         }
     }
@@ -265,16 +297,16 @@ fn follow(path: &Path) -> Option<(Sight, Option<PathBuf>)> {
 }
 
 fn see(dir: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> Result<Sight, Errno> {
-    let stat = rustix::fs::statx(dir, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)?;
+    let stat =
+        rustix::fs::statx(dir, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | IDENTIFYING)?;
     let kind = FileType::from_raw_mode(u32::from(stat.stx_mode));
     Ok(Sight { stamp: Stamp::of(&stat), kind })
 }
 
 impl Stamp {
     fn of(stat: &Statx) -> Self {
-        let dev = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
         Self {
-            is: Identity { dev, ino: stat.stx_ino },
+            is: Identity::of_stat(stat),
             mount: stat.stx_mnt_id,
             changed: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
             modified: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),

@@ -4,10 +4,10 @@
 //! sandbox is not judged: the command has every right that the person has.
 
 use super::ask::Question;
-use super::confinement::{self, Ground};
+use super::confinement::{self, Confinement, Ground};
 use super::places::Places;
 use super::profile::{OPEN, Profile};
-use super::roots::{Admitted, Identity, Refused, Root, Roots, Unusable};
+use super::roots::{Admitted, Refused, Root, Roots, Unusable};
 use super::rules::{Decision, Found, Matches, Rules, Subject};
 use super::verdict::{Denial, Facts, Judgement, Pending};
 use super::{Limits, Policy};
@@ -16,6 +16,7 @@ use crate::spec::{Command, Spec, merge};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use wharf_shim::confine::Identity;
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,13 +191,13 @@ impl Policy {
         admitted: Admitted,
         ground: &Ground<'_>,
     ) -> Result<Result<(Grant, PathBuf), String>, SpecError> {
-        let confine = match confinement::confine(profile, ground) {
-            Ok(confine) => confine,
+        let confinement = match confinement::confine(profile, ground).and_then(|it| self.complete(it)) {
+            Ok(confinement) => confinement,
             Err(reason) => return Ok(Err(reason)),
         };
         let mut preset = spec.preset.clone();
-        if let Some(terms) = &profile.terms {
-            preset.push(("TMPDIR".into(), confinement::temporary(terms, ground).into()));
+        if let Some(confinement) = &confinement {
+            preset.push(("TMPDIR".into(), confinement.temporary.clone().into()));
         }
         let env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
         let mut spec = spec;
@@ -204,8 +205,25 @@ impl Policy {
         let root =
             ground.roots.get(admitted.root).map_or_else(|| spec.cwd.clone(), |root| root.path().to_owned());
         let mut grant = grant::prepare(spec, admitted.fd, env)?;
-        grant.confine = confine;
+        if let Some(Confinement { confine, missing, .. }) = confinement {
+            grant.confine = Some(confine);
+            grant.missing = missing;
+        }
         Ok(Ok((grant, root)))
+    }
+
+    /// Where the policy is strict, a sandbox that lacks something is none.
+    fn complete(&self, confinement: Option<Confinement>) -> Result<Option<Confinement>, String> {
+        match &confinement {
+            Some(Confinement { missing, .. }) if self.strict && !missing.is_empty() => {
+                let missing: Vec<&str> = missing.iter().map(|extra| extra.missing()).collect();
+                Err(format!(
+                    "`strict` is set in the policy, and the sandbox lacks something on this machine: {}",
+                    missing.join("; ")
+                ))
+            }
+            _ => Ok(confinement),
+        }
     }
 
     /// What the rules say of a command that is ready to be started.

@@ -21,6 +21,7 @@ mod judge;
 mod law;
 mod limits;
 mod line;
+mod machine;
 mod places;
 mod profile;
 mod protected;
@@ -28,6 +29,7 @@ mod repository;
 mod roots;
 pub mod rules;
 mod secrets;
+mod sockets;
 pub mod temporary;
 mod text;
 mod verdict;
@@ -42,6 +44,9 @@ pub use judge::{Explanation, Seen, Situation, Whose};
 pub use law::Law;
 pub use limits::Limits;
 pub use line::{Line, Ruled};
+pub use machine::{
+    Cause, Extra, LANDLOCK_NEEDED, LANDLOCK_SCOPES, Machine, Means, Outlook, Remedy, Unable, cause,
+};
 pub use places::{Known, Places};
 pub use profile::{LOCKED, OPEN, WORKSPACE};
 pub use rules::Decision;
@@ -79,6 +84,8 @@ pub struct Policy {
     profiles: BTreeMap<String, Profile>,
     /// The user's, then a project's.
     rules: Vec<Rules>,
+    /// Whether a command is refused that cannot have everything its sandbox should hold.
+    strict: bool,
     /// Where it came from, for people.
     files: Vec<PathBuf>,
 }
@@ -108,6 +115,7 @@ impl Policy {
             limits: usual(read.limits.read(source)?),
             rules: vec![compile(read.rule, source)?],
             profiles,
+            strict: read.strict,
             files: vec![file.to_owned()],
         };
         if policy.profile(&policy.sandbox).is_none() {
@@ -140,6 +148,7 @@ impl Policy {
             policy.sandbox.clone_from(name.get_ref());
         }
         refuse_loosening(&read, source)?;
+        policy.strict |= read.strict;
         policy.limits = policy.limits.lowered_by(read.limits.read(source)?);
         policy.rules.push(compile(read.rule, source)?);
         policy.files.push(file.to_owned());
@@ -203,6 +212,14 @@ impl Policy {
         terms.describe().into_iter().chain(roots).collect()
     }
 
+    /// What a sandbox holds on this machine: that of agents, unless another is named.
+    #[must_use]
+    pub fn outlook(&self, sandbox: Option<&str>, places: &Places) -> Outlook {
+        let name = sandbox.unwrap_or(&self.sandbox);
+        let terms = self.profile(name).and_then(|profile| profile.terms);
+        Outlook::of(name, terms.as_ref(), places.machine())
+    }
+
     /// Whether a command could be asked about or denied.
     #[must_use]
     pub fn restricts(&self) -> bool {
@@ -217,7 +234,8 @@ impl Policy {
         let from = if files.is_empty() { "what is built in".to_owned() } else { files.join(", then ") };
         let _ = writeln!(text, "from      {from}");
         let _ = writeln!(text, "default   {}", self.default);
-        let _ = writeln!(text, "sandbox   {}", self.sandbox);
+        let strict = if self.strict { ", strict" } else { "" };
+        let _ = writeln!(text, "sandbox   {}{strict}", self.sandbox);
         let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
         let roots = if roots.is_empty() { String::new() } else { format!(", {}", roots.join(", ")) };
         let _ = writeln!(text, "roots     the session's directory{roots}");

@@ -2,6 +2,7 @@
 //! moved. Given by the front end; nothing is looked up here.
 
 use super::existing::{Tree, find};
+use super::machine::Machine;
 use super::{caches, secrets};
 use crate::store::{Dirs, Holder};
 use std::ffi::{OsStr, OsString};
@@ -39,6 +40,7 @@ pub struct Known {
     caches: OnceLock<Vec<PathBuf>>,
     cache_tree: OnceLock<Tree>,
     executables: OnceLock<Vec<PathBuf>>,
+    machine: OnceLock<Machine>,
 }
 
 impl Places {
@@ -112,6 +114,12 @@ impl Places {
     /// Directories of programs in them.
     pub(crate) fn executables(&self) -> &[PathBuf] {
         self.known.executables.get_or_init(|| caches::executables(self))
+    }
+
+    /// What the machine offers to hold a sandbox with.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        self.known.machine.get_or_init(Machine::probe)
     }
 
     /// Wharf's own directories and files, in which no command may write and which none may read.

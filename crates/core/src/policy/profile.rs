@@ -34,6 +34,8 @@ pub(super) struct Terms {
     pub(super) show: Vec<PathBuf>,
     /// Names in a root that stay as they are; `None` for the usual ones.
     pub(super) protect: Option<Vec<PathBuf>>,
+    pub(super) protection: Protection,
+    pub(super) unix_sockets: UnixSockets,
     pub(super) network: Network,
     pub(super) namespaces: Namespaces,
 }
@@ -63,6 +65,24 @@ pub(super) enum Network {
     Loopback,
 }
 
+/// How names in a root are protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protection {
+    /// What exists, unless git may want to change it. Of what is made anew a person is told.
+    Usual,
+    /// Also what git may want to change, and what does not exist: an empty directory stands there while a terminal runs.
+    Strict,
+}
+
+/// Sockets with a path, where no mount hides those of other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnixSockets {
+    /// None.
+    Auto,
+    /// All.
+    On,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Namespaces {
     /// Where the profile needs them.
@@ -82,6 +102,8 @@ impl Profile {
             hide: Vec::new(),
             show: Vec::new(),
             protect: None,
+            protection: Protection::Usual,
+            unix_sockets: UnixSockets::Auto,
             network: Network::On,
             namespaces: Namespaces::Auto,
         };
@@ -132,27 +154,14 @@ impl Profile {
         if let Some(protect) = &text.protect {
             terms.protect = Some(protect.iter().map(|text| inside(text, source)).collect::<Result<_, _>>()?);
         }
-        if let Some(network) = &text.network {
-            terms.network = match network.get_ref().as_str() {
-                "on" => Network::On,
-                "off" => Network::Off,
-                "loopback" => Network::Loopback,
-                other => {
-                    let what = format!("`{other}` is no kind of network");
-                    return Err(source.error(Some(network.span()), what, "on, off or loopback"));
-                }
-            };
-        }
-        if let Some(namespaces) = &text.namespaces {
-            terms.namespaces = match namespaces.get_ref().as_str() {
-                "auto" => Namespaces::Auto,
-                "never" => Namespaces::Never,
-                other => {
-                    let what = format!("`{other}` says nothing about namespaces");
-                    return Err(source.error(Some(namespaces.span()), what, "auto or never"));
-                }
-            };
-        }
+        let networks = [("on", Network::On), ("off", Network::Off), ("loopback", Network::Loopback)];
+        choose(&mut terms.network, text.network.as_ref(), &networks, source)?;
+        let namespaces = [("auto", Namespaces::Auto), ("never", Namespaces::Never)];
+        choose(&mut terms.namespaces, text.namespaces.as_ref(), &namespaces, source)?;
+        let protections = [("usual", Protection::Usual), ("strict", Protection::Strict)];
+        choose(&mut terms.protection, text.protection.as_ref(), &protections, source)?;
+        let sockets = [("auto", UnixSockets::Auto), ("on", UnixSockets::On)];
+        choose(&mut terms.unix_sockets, text.unix_sockets.as_ref(), &sockets, source)?;
         terms.check(text, source)?;
         Ok(Self { name: name.clone(), terms: Some(terms) })
     }
@@ -197,6 +206,12 @@ impl Terms {
         if self.protect.is_none() {
             all.push("protect the usual".to_owned());
         }
+        if self.protection == Protection::Strict {
+            all.push("protect strictly".to_owned());
+        }
+        if self.unix_sockets == UnixSockets::On {
+            all.push("Unix sockets on".to_owned());
+        }
         all
     }
 
@@ -206,7 +221,7 @@ impl Terms {
             return Ok(());
         }
         let at = text.namespaces.as_ref().map(Spanned::span);
-        if self.protects() {
+        if self.protect.as_ref().is_some_and(|names| !names.is_empty()) && self.protects() {
             return Err(source.error(
                 at,
                 "without namespaces nothing inside a writable root can be protected",
@@ -219,6 +234,25 @@ impl Terms {
         }
         Ok(())
     }
+}
+
+/// One of several words, if there is one.
+fn choose<T: Copy>(
+    value: &mut T,
+    text: Option<&Spanned<String>>,
+    words: &[(&str, T)],
+    source: Source<'_>,
+) -> Result<(), PolicyError> {
+    let Some(text) = text else { return Ok(()) };
+    match words.iter().find(|(word, _)| word == text.get_ref()) {
+        Some((_, meant)) => *value = *meant,
+        None => {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let what = format!("`{}` is not one of the words that can stand here", text.get_ref());
+            return Err(source.error(Some(text.span()), what, known.join(" or ")));
+        }
+    }
+    Ok(())
 }
 
 fn is_name_byte(byte: u8) -> bool {

@@ -17,6 +17,7 @@ pub(super) struct Text {
     pub(super) version: Option<Spanned<u32>>,
     pub(super) default: Option<Spanned<Decision>>,
     pub(super) sandbox: Option<Spanned<String>>,
+    pub(super) strict: bool,
     pub(super) roots: RootsText,
     pub(super) env: EnvText,
     pub(super) limits: LimitsText,
@@ -60,6 +61,8 @@ pub(super) struct ProfileText {
     pub(super) hide: Vec<Spanned<String>>,
     pub(super) show: Vec<Spanned<String>>,
     pub(super) protect: Option<Vec<Spanned<String>>>,
+    pub(super) protection: Option<Spanned<String>>,
+    pub(super) unix_sockets: Option<Spanned<String>>,
     pub(super) network: Option<Spanned<String>>,
     pub(super) namespaces: Option<Spanned<String>>,
 }

@@ -127,6 +127,7 @@ impl Mount {
             Self::Fresh { path, .. } => format!("mounting an empty directory over {}", text(path)),
             Self::Everything => "making everything read-only".to_owned(),
             Self::Writable { path, .. } => format!("making {} writable", text(path)),
+            Self::View { path, .. } => format!("making a view of {}", text(path)),
             Self::Terminals => "mounting terminals of its own".to_owned(),
         }
     }

@@ -211,10 +211,40 @@ fn judged(confine: &Confine) -> BTreeMap<u32, Code> {
     ] {
         judge(call, allow_values(0, &[0]));
     }
+    if !governs_truncation(confine) {
+        judge(libc::SYS_truncate, vec![verdict(refuse)]);
+        judge(libc::SYS_openat, empty_only_what_is_written(2));
+        #[cfg(target_arch = "x86_64")]
+        judge(libc::SYS_open, empty_only_what_is_written(1));
+        // Its flags are behind a pointer; who uses it knows how to do without.
+        judge(libc::SYS_openat2, vec![verdict(errno(libc::ENOSYS))]);
+    }
     judge(libc::SYS_setpriority, only_oneself(libc::PRIO_PROCESS));
     judge(libc::SYS_ioprio_set, only_oneself(IOPRIO_WHO_PROCESS));
     judged.insert(LAST_KNOWN + 1, vec![verdict(errno(libc::ENOSYS))]);
     judged
+}
+
+/// Whether something else keeps files from being emptied that may only be read: mounts do, and Landlock from version 3 on
+/// (`landlock(7)`, `LANDLOCK_ACCESS_FS_TRUNCATE`).
+fn governs_truncation(confine: &Confine) -> bool {
+    confine.namespaces != Namespaces::None || confine.landlock >= 3
+}
+
+/// A file can be emptied by opening it for reading. Landlock before version 3 sees only that it is to be read.
+fn empty_only_what_is_written(flags: u32) -> Code {
+    let [write, both] = [libc::O_WRONLY, libc::O_RDWR].map(i32::cast_unsigned);
+    vec![
+        load(argument(flags)),
+        branch(IF_ANY_BIT, libc::O_TRUNC.cast_unsigned(), 1, 0),
+        verdict(ALLOW),
+        mask(libc::O_ACCMODE.cast_unsigned()),
+        when_equal(write),
+        verdict(ALLOW),
+        when_equal(both),
+        verdict(ALLOW),
+        verdict(errno(libc::EACCES)),
+    ]
 }
 
 /// The ranges between what is judged are allowed.

@@ -1,19 +1,17 @@
-//! Landlock: which files may be used how, and no signal or abstract socket out of the sandbox. Also keeps the command from
-//! looking into any process that is not in it.
+//! Landlock: which files may be used how, and, from version 6 on, no signal or abstract socket out of the sandbox. Every
+//! version also keeps the command from looking into any process that is not in it.
+//!
+//! A right that a version does not know is not governed there at all: whoever decides on a version closes that otherwise.
 //!
 //! What surprises: a rule belongs to an inode, not to a path, and looking up from a file passes over mounts to the
 //! place they are mounted on. So rules are opened after the mounts, and a file on a mount counts as being where that is.
 
 use super::fault::{Fault, Step};
-use super::{Absent, Access, Identity, Rule};
-use rustix::fs::{FileType, Mode, OFlags};
+use super::{Absent, Access, IDENTIFYING, Identity, Rule};
+use crate::failpoint;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-
-/// The first version that keeps signals and abstract sockets in.
-pub const LANDLOCK_NEEDED: u32 = 6;
-/// The first Linux that has it.
-pub const LANDLOCK_LINUX: &str = "6.12";
 
 const EXECUTE: u64 = 1;
 const WRITE_FILE: u64 = 1 << 1;
@@ -46,8 +44,23 @@ const WRITE: u64 = READ
     | REFER;
 const DEVICE: u64 = READ_FILE | WRITE_FILE | TRUNCATE | READ_DIR | IOCTL_DEV;
 
-/// Everything that version 6 knows of: what is not named here would be allowed everywhere.
-const HANDLED: u64 = WRITE | DEVICE | MAKE_CHAR | MAKE_BLOCK;
+/// Everything that a version knows of: what is not named here is allowed everywhere. Before version 2 files cannot be moved
+/// from one directory to another whatever the rules say.
+const fn handled(version: u32) -> u64 {
+    let all = WRITE | DEVICE | MAKE_CHAR | MAKE_BLOCK;
+    let unknown = match version {
+        0..=1 => REFER | TRUNCATE | IOCTL_DEV,
+        2 => TRUNCATE | IOCTL_DEV,
+        3..=4 => IOCTL_DEV,
+        _ => 0,
+    };
+    all & !unknown
+}
+
+const fn scoped(version: u32) -> u64 {
+    if version < 6 { 0 } else { SCOPE_ABSTRACT_SOCKET | SCOPE_SIGNAL }
+}
+
 /// All that a rule on a file can give.
 const ON_FILE: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 
@@ -84,6 +97,11 @@ impl Access {
 
 /// The kernel's version.
 pub(crate) fn version() -> Result<u32, Errno> {
+    let kernels = kernels_version()?;
+    Ok(failpoint::number("landlock").map_or(kernels, |pretended| pretended.min(kernels)))
+}
+
+fn kernels_version() -> Result<u32, Errno> {
     let nothing = std::ptr::null::<u8>();
     // SAFETY: with this flag the kernel takes no pointer and no size.
     match unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, ASK_VERSION) } {
@@ -92,14 +110,18 @@ pub(crate) fn version() -> Result<u32, Errno> {
     }
 }
 
-pub(super) fn restrict(rules: &[Rule], terminal: Option<BorrowedFd<'_>>) -> Result<(), (Fault, Errno)> {
+pub(super) fn restrict(
+    version: u32,
+    rules: &[Rule],
+    terminal: Option<BorrowedFd<'_>>,
+) -> Result<(), (Fault, Errno)> {
     let at = |step| move |errno| (Fault::new(step), errno);
-    let ruleset = ruleset().map_err(at(Step::Ruleset))?;
+    let (ruleset, known) = (ruleset(version).map_err(at(Step::Ruleset))?, handled(version));
     for (index, rule) in rules.iter().enumerate() {
-        add(ruleset.as_fd(), rule).map_err(|errno| (Fault::nth(Step::Rule, index), errno))?;
+        add(ruleset.as_fd(), rule, known).map_err(|errno| (Fault::nth(Step::Rule, index), errno))?;
     }
     if let Some(terminal) = terminal {
-        allow(ruleset.as_fd(), terminal, DEVICE & ON_FILE).map_err(at(Step::Ruleset))?;
+        allow(ruleset.as_fd(), terminal, DEVICE & ON_FILE & known).map_err(at(Step::Ruleset))?;
     }
     // SAFETY: takes no pointer.
     match unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0) } {
@@ -108,10 +130,9 @@ pub(super) fn restrict(rules: &[Rule], terminal: Option<BorrowedFd<'_>>) -> Resu
     }
 }
 
-/// A kernel that does not know the scopes says E2BIG, one without Landlock ENOSYS or EOPNOTSUPP.
-fn ruleset() -> Result<OwnedFd, Errno> {
-    let wanted =
-        RulesetAttr { handled_fs: HANDLED, handled_net: 0, scoped: SCOPE_ABSTRACT_SOCKET | SCOPE_SIGNAL };
+/// A kernel of an earlier version says EINVAL or E2BIG, one without Landlock ENOSYS or EOPNOTSUPP.
+fn ruleset(version: u32) -> Result<OwnedFd, Errno> {
+    let wanted = RulesetAttr { handled_fs: handled(version), handled_net: 0, scoped: scoped(version) };
     let size = size_of::<RulesetAttr>();
     // SAFETY: the kernel reads as many bytes as it is told there are.
     match unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const wanted, size, 0) } {
@@ -121,22 +142,23 @@ fn ruleset() -> Result<OwnedFd, Errno> {
     }
 }
 
-fn add(ruleset: BorrowedFd<'_>, rule: &Rule) -> Result<(), Errno> {
+fn add(ruleset: BorrowedFd<'_>, rule: &Rule, known: u64) -> Result<(), Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let found = match rustix::fs::open(rule.path.as_c_str(), flags, Mode::empty()) {
         // What cannot be reached now needs no rule.
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if rule.absent == Absent::Skip => return Ok(()),
         found => found?,
     };
-    let stat = rustix::fs::fstat(&found)?;
-    if rule.is.is_some_and(|is| is != Identity { dev: stat.st_dev, ino: stat.st_ino }) {
+    let asked = IDENTIFYING | StatxFlags::TYPE;
+    let stat = rustix::fs::statx(&found, c"", AtFlags::EMPTY_PATH, asked)?;
+    if rule.is.is_some_and(|is| is != Identity::of_stat(&stat)) {
         return Err(Errno::STALE);
     }
-    let rights = match FileType::from_raw_mode(stat.st_mode) {
+    let rights = match FileType::from_raw_mode(stat.stx_mode.into()) {
         FileType::Directory => rule.access.rights(),
         _ => rule.access.rights() & ON_FILE,
     };
-    allow(ruleset, found.as_fd(), rights)
+    allow(ruleset, found.as_fd(), rights & known)
 }
 
 fn allow(ruleset: BorrowedFd<'_>, parent: BorrowedFd<'_>, rights: u64) -> Result<(), Errno> {

@@ -1,8 +1,9 @@
 //! The sandbox of one command: what it may see, write, reach and ask of the kernel.
 //!
 //! A [`Confine`] is decided by somebody else and carried out here: what can be made ready is made ready before the fork
-//! (`prepare`), and the child enters it between fork and exec with bare system calls (`enter`). There are no weak
-//! tiers: whatever part cannot be had fails the start. What a profile or a root is, is not known here.
+//! (`prepare`), and the child enters it between fork and exec with bare system calls (`enter`). Whoever decides says what
+//! of the machine is to be used; whatever part of that cannot be had fails the start. What a profile or a root is, is not
+//! known here.
 //!
 //! What surprises: paths are opened again in the child, after it has left the mounts of everybody else, because a
 //! descriptor from before belongs to those. What was judged is compared with what was found by device and inode.
@@ -20,10 +21,10 @@ mod wire;
 
 pub use fault::{Fault, Step};
 pub(crate) use landlock::version as landlock_version;
-pub use landlock::{LANDLOCK_LINUX, LANDLOCK_NEEDED};
 pub use placeholder::Keeper;
 pub(crate) use prepare::{Named, Ready};
 
+use rustix::fs::{AtFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CString;
 use std::os::fd::BorrowedFd;
@@ -35,6 +36,8 @@ pub struct Confine {
     pub name: String,
     /// Whether it lives among mounts, and perhaps in a network, of its own.
     pub namespaces: Namespaces,
+    /// The version of Landlock whose rights are used; 0 for none, and then there are no rules.
+    pub landlock: u32,
     /// What is different among its mounts, in this order. Only with a mount namespace.
     pub mounts: Vec<Mount>,
     /// What it may do with which files; everything else is refused. Opened after the mounts.
@@ -54,7 +57,18 @@ pub enum Namespaces {
     Mount {
         /// And a network.
         net: OwnNet,
+        /// And users.
+        user: OwnUser,
     },
+}
+
+/// A user namespace of its own, in which it is the same user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnUser {
+    /// Where the kernel gives no mounts without one.
+    IfNeeded,
+    /// Also for root: where Landlock does not keep it from looking into other processes, this does.
+    Always,
 }
 
 /// A network of its own.
@@ -142,9 +156,50 @@ pub enum Mount {
         /// What it must be.
         is: Identity,
     },
+    /// An empty read-only file system over a directory, with some of what was in it brought back. What is put into that
+    /// directory later, under whatever name, is not seen; what is replaced later is seen as it was.
+    View {
+        /// Where.
+        path: CString,
+        /// What must be there.
+        is: Identity,
+        /// Its permissions and owner.
+        look: Look,
+        /// What is in it.
+        entries: Vec<Entry>,
+    },
     /// PTYs of its own at `/dev/pts`: those of other programs of the same user cannot be opened. The one that the command
     /// runs on is not one of the new ones, and gets the name `/dev/console`.
     Terminals,
+}
+
+/// How the top of a [`Mount::View`] looks to who lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Permissions.
+    pub mode: u32,
+    /// User and group; the ones who make it, if they may not choose.
+    pub owner: Option<(u32, u32)>,
+}
+
+/// One name in a [`Mount::View`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// The directory of that name, with everything in it.
+    Directory(CString),
+    /// The file of that name, or whatever else is no directory.
+    File(CString),
+    /// A symbolic link.
+    Link {
+        /// Its name.
+        name: CString,
+        /// Where it leads.
+        target: CString,
+    },
+    /// An empty directory that something else is mounted on.
+    Empty(CString),
+    /// An empty file that something else is mounted on.
+    Blank(CString),
 }
 
 /// What may be done with what is at a path and below it.
@@ -214,19 +269,37 @@ pub enum Metadata {
     Refused,
 }
 
-/// Names one file or directory for as long as it exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Names one file or directory, for good: an inode's number is given to the next file at once when it is free, so the
+/// time at which it was made is a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// Its device.
     pub dev: u64,
     /// Its inode.
     pub ino: u64,
+    /// When it was made, in nanoseconds of the clock of its file system; 0 where that is not kept.
+    pub born: u64,
 }
+
+/// What [`Identity::of_stat`] needs to be asked for.
+pub const IDENTIFYING: StatxFlags = StatxFlags::INO.union(StatxFlags::BTIME);
 
 impl Identity {
     /// Of what is open there.
     pub fn of(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
-        rustix::fs::fstat(fd).map(|stat| Self { dev: stat.st_dev, ino: stat.st_ino })
+        rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, IDENTIFYING).map(|stat| Self::of_stat(&stat))
+    }
+
+    /// Of what the kernel has told of, if it was asked for [`IDENTIFYING`].
+    #[must_use]
+    pub fn of_stat(stat: &Statx) -> Self {
+        let knows = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+        let born = i128::from(stat.stx_btime.tv_sec) * 1_000_000_000 + i128::from(stat.stx_btime.tv_nsec);
+        Self {
+            dev: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
+            ino: stat.stx_ino,
+            born: if knows { u64::try_from(born).unwrap_or(0) } else { 0 },
+        }
     }
 
     /// Fails with ESTALE if that is not what is open there.
@@ -239,8 +312,8 @@ impl Identity {
 /// `terminal` is the command's own PTY, which it may always use.
 pub(crate) fn enter(ready: &Ready<'_>, terminal: Option<BorrowedFd<'_>>) -> Result<(), (Fault, Errno)> {
     let at = |step| move |errno| (Fault::new(step), errno);
-    if let Namespaces::Mount { net } = ready.namespaces {
-        namespace::leave(&ready.namespace, net)?;
+    if let Namespaces::Mount { net, user } = ready.namespaces {
+        namespace::leave(&ready.namespace, net, user)?;
         mount::make(&ready.mounts, ready.terminal.as_ref())?;
         if let Some(directory) = &ready.directory {
             mount::enter(directory).map_err(at(Step::Directory))?;
@@ -251,7 +324,9 @@ pub(crate) fn enter(ready: &Ready<'_>, terminal: Option<BorrowedFd<'_>>) -> Resu
     rustix::process::setrlimit(rustix::process::Resource::Core, none).map_err(at(Step::Privileges))?;
     capability::drop_all_but(ready.keep).map_err(at(Step::Privileges))?;
     rustix::thread::set_no_new_privs(true).map_err(at(Step::Privileges))?;
-    landlock::restrict(ready.rules, terminal)?;
+    if ready.landlock > 0 {
+        landlock::restrict(ready.landlock, ready.rules, terminal)?;
+    }
     filter::load_into_kernel(&ready.filter).map_err(at(Step::Filter))
 }
 

@@ -3,9 +3,9 @@
 //! Everything is cloned together with what is mounted below it: the kernel would refuse an ordinary user less, since
 //! that could uncover what a mount hides.
 
-use super::Identity;
 use super::fault::{Fault, Step};
 use super::prepare::{Covering, Named, Source};
+use super::{Entry, Identity};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use rustix::mount::{
@@ -28,6 +28,14 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
     let mut nothing = Nothing::default();
     for (index, mount) in mounts.iter().enumerate() {
         one(mount, terminal, &mut nothing).map_err(at(index))?;
+    }
+    // Last of all: until now directories on the way to something else may have been made in them.
+    for (index, mount) in mounts.iter().enumerate() {
+        if let Covering::View { made, .. } = mount
+            && let Some(made) = made.get()
+        {
+            set_one(made.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY).map_err(at(index))?;
+        }
     }
     Ok(())
 }
@@ -87,6 +95,12 @@ fn one(mount: &Covering<'_>, terminal: Option<&Named>, nothing: &mut Nothing) ->
             Some(place) => attach(fresh(size)?.as_fd(), place.as_fd()),
             None => Ok(()),
         },
+        Covering::View { path, is, options, entries, made } => {
+            let place = open(path)?;
+            is.check(place.as_fd())?;
+            let view = view(place.as_fd(), options, entries)?;
+            made.set(view).map_err(|_| Errno::BUSY)
+        }
         Covering::Terminals => terminals(terminal),
         Covering::Nothing => Ok(()),
     }
@@ -114,11 +128,11 @@ struct Nothing {
 impl Nothing {
     /// Covers what is there, if it is what it must be.
     fn cover(&mut self, place: BorrowedFd<'_>, is: Option<Identity>) -> Result<(), Errno> {
-        let stat = rustix::fs::fstat(place)?;
-        if is.is_some_and(|is| is != Identity { dev: stat.st_dev, ino: stat.st_ino }) {
-            return Err(Errno::STALE);
+        if let Some(is) = is {
+            is.check(place)?;
         }
-        let (first, make): (_, fn() -> Result<OwnedFd, Errno>) = match FileType::from_raw_mode(stat.st_mode) {
+        let mode = rustix::fs::fstat(place)?.st_mode;
+        let (first, make): (_, fn() -> Result<OwnedFd, Errno>) = match FileType::from_raw_mode(mode) {
             FileType::Directory => (&mut self.directory, empty_directory),
             _ => (&mut self.file, empty_file),
         };
@@ -164,6 +178,54 @@ fn bring_back(from: &Source<'_>, parents: &[CString]) -> Result<(), Errno> {
         place => place,
     };
     attach(from.taken()?, place?.as_fd())
+}
+
+/// Stands over a directory, with these of it in there.
+fn view(place: BorrowedFd<'_>, options: &[(&CStr, CString)], entries: &[Entry]) -> Result<OwnedFd, Errno> {
+    let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let made = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (name, value) in options {
+        fsconfig_set_string(&made, *name, value.as_c_str())?;
+    }
+    fsconfig_create(&made)?;
+    let view = fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?;
+    // First, since nothing can be mounted on what is not mounted itself.
+    attach(view.as_fd(), place)?;
+    for entry in entries {
+        match entry {
+            Entry::Directory(name) => {
+                rustix::fs::mkdirat(&view, name, Mode::RWXU)?;
+                bring(place, view.as_fd(), name)?;
+            }
+            Entry::File(name) => {
+                blank(view.as_fd(), name)?;
+                bring(place, view.as_fd(), name)?;
+            }
+            Entry::Link { name, target } => rustix::fs::symlinkat(target, &view, name)?,
+            Entry::Empty(name) => rustix::fs::mkdirat(&view, name, Mode::from_raw_mode(0o755))?,
+            Entry::Blank(name) => blank(view.as_fd(), name)?,
+        }
+    }
+    Ok(view)
+}
+
+/// Mounts what a name is in one directory on the same name in another. What has gone meanwhile stays empty, and so does what
+/// this user cannot reach.
+fn bring(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
+        | OpenTreeFlags::AT_NO_AUTOMOUNT;
+    let tree = match open_tree(from, name, flags) {
+        Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
+        tree => tree?,
+    };
+    move_mount(&tree, c"", to, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+fn blank(dir: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
+    rustix::fs::mknodat(dir, name, FileType::RegularFile, Mode::RUSR, 0)
 }
 
 fn fresh(size: &CStr) -> Result<OwnedFd, Errno> {
@@ -252,6 +314,15 @@ fn attach(tree: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<(), Errno> {
 
 /// Adds attributes to a whole tree of mounts.
 fn set(tree: BorrowedFd<'_>, attributes: MountAttrFlags) -> Result<(), Errno> {
+    change(tree, attributes, libc::AT_RECURSIVE)
+}
+
+/// Adds attributes to one mount and to none that is on it.
+fn set_one(mount: BorrowedFd<'_>, attributes: MountAttrFlags) -> Result<(), Errno> {
+    change(mount, attributes, 0)
+}
+
+fn change(tree: BorrowedFd<'_>, attributes: MountAttrFlags, how: i32) -> Result<(), Errno> {
     /// As in `linux/mount.h`.
     #[repr(C)]
     struct MountAttr {
@@ -261,7 +332,7 @@ fn set(tree: BorrowedFd<'_>, attributes: MountAttrFlags) -> Result<(), Errno> {
         user_namespace: u64,
     }
     let change = MountAttr { set: attributes.bits().into(), clear: 0, propagation: 0, user_namespace: 0 };
-    let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+    let flags = libc::AT_EMPTY_PATH | how;
     // SAFETY: the path is an empty C string, and the kernel reads as many bytes of the change as it has.
     let done = unsafe {
         libc::syscall(

@@ -2,10 +2,10 @@
 //!
 //! What surprises: an ordinary user may do so only in a user namespace of their own, where they are themselves and, until
 //! they execute something, have every capability over what was made there. Root does without one if it may, because in
-//! a user namespace the files of all others would belong to nobody.
+//! a user namespace the files of all others belong to nobody.
 
-use super::OwnNet;
 use super::fault::{Fault, Step};
+use super::{OwnNet, OwnUser};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
@@ -28,7 +28,7 @@ impl Maps {
 }
 
 /// Leaves, and makes sure that nothing done among the new mounts reaches the old ones.
-pub(super) fn leave(maps: &Maps, net: OwnNet) -> Result<(), (Fault, Errno)> {
+pub(super) fn leave(maps: &Maps, net: OwnNet, user: OwnUser) -> Result<(), (Fault, Errno)> {
     let at = |step| move |errno| (Fault::new(step), errno);
     // Shared memory and queues without a path go by the user alone, so there are none but its own.
     let wanted = libc::CLONE_NEWNS
@@ -37,12 +37,16 @@ pub(super) fn leave(maps: &Maps, net: OwnNet) -> Result<(), (Fault, Errno)> {
             OwnNet::No => 0,
             OwnNet::Down | OwnNet::Loopback => libc::CLONE_NEWNET,
         };
-    match unshare(wanted) {
-        Err(Errno::PERM) => {
-            unshare(wanted | libc::CLONE_NEWUSER).map_err(at(Step::Namespace))?;
-            stay_oneself(maps).map_err(at(Step::User))?;
-        }
-        done => done.map_err(at(Step::Namespace))?,
+    let with_user = || {
+        unshare(wanted | libc::CLONE_NEWUSER).map_err(at(Step::Namespace))?;
+        stay_oneself(maps).map_err(at(Step::User))
+    };
+    match user {
+        OwnUser::Always => with_user()?,
+        OwnUser::IfNeeded => match unshare(wanted) {
+            Err(Errno::PERM) => with_user()?,
+            done => done.map_err(at(Step::Namespace))?,
+        },
     }
     // The kernel forgets this when credentials change, and a user namespace is such a change.
     let death = Some(rustix::process::Signal::KILL);
@@ -69,8 +73,17 @@ fn stay_oneself(maps: &Maps) -> Result<(), Errno> {
     // Without this an ordinary user may not map a group: leaving one could open what it is kept from.
     write(c"/proc/self/setgroups", b"deny")?;
     write(c"/proc/self/uid_map", maps.users.as_bytes())?;
-    write(c"/proc/self/gid_map", maps.groups.as_bytes())
+    write(c"/proc/self/gid_map", maps.groups.as_bytes())?;
+    // These are counted by user, and whoever takes all of them leaves none for the person's editor. A kernel that does
+    // not count them here goes without.
+    match write(c"/proc/sys/user/max_inotify_instances", WATCHERS) {
+        Ok(()) | Err(Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(()),
+        Err(errno) => Err(errno),
+    }
 }
+
+/// How many inotify instances all that runs in one sandbox may have: half of the usual 128 that a user has.
+const WATCHERS: &[u8] = b"64";
 
 fn write(path: &CStr, text: &[u8]) -> Result<(), Errno> {
     let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;

@@ -8,7 +8,7 @@
 
 use super::fault::{Fault, Step};
 use super::prepare::split;
-use super::{Confine, Identity, Mount};
+use super::{Confine, IDENTIFYING, Identity, Mount};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
@@ -182,14 +182,14 @@ fn is_marked(dir: &OwnedFd) -> bool {
 }
 
 fn leads_to(parent: &OwnedFd, name: &CString, is: Identity) -> bool {
-    rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
-        .is_ok_and(|stat| is == Identity { dev: stat.st_dev, ino: stat.st_ino })
+    rustix::fs::statx(parent, name, AtFlags::SYMLINK_NOFOLLOW, IDENTIFYING)
+        .is_ok_and(|stat| is == Identity::of_stat(&stat))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::confine::{Metadata, Namespaces, OwnNet, Sockets};
+    use crate::confine::{Metadata, Namespaces, OwnNet, OwnUser, Sockets};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
@@ -198,7 +198,8 @@ mod tests {
         let path = CString::new(path.as_os_str().as_bytes()).unwrap();
         Confine {
             name: "test".to_owned(),
-            namespaces: Namespaces::Mount { net: OwnNet::No },
+            namespaces: Namespaces::Mount { net: OwnNet::No, user: OwnUser::IfNeeded },
+            landlock: 0,
             mounts: vec![Mount::Placeholder { path }],
             rules: Vec::new(),
             sockets: Sockets::None,

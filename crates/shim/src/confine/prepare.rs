@@ -3,7 +3,7 @@
 use super::bpf::Instruction;
 use super::fault::{Fault, Step};
 use super::placeholder::Placeholders;
-use super::{Confine, Hidden, Identity, Mount, Namespaces, Rule, capability, filter, namespace};
+use super::{Confine, Entry, Hidden, Identity, Look, Mount, Namespaces, Rule, capability, filter, namespace};
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
 use std::cell::OnceCell;
@@ -16,6 +16,7 @@ use std::path::{Component, Path};
 #[derive(Debug)]
 pub(crate) struct Ready<'a> {
     pub(super) namespaces: Namespaces,
+    pub(super) landlock: u32,
     pub(super) namespace: namespace::Maps,
     pub(super) mounts: Vec<Covering<'a>>,
     pub(super) rules: &'a [Rule],
@@ -67,6 +68,14 @@ pub(super) enum Covering<'a> {
         path: &'a CStr,
         size: CString,
     },
+    View {
+        path: &'a CStr,
+        is: Identity,
+        options: [(&'static CStr, CString); 5],
+        entries: &'a [Entry],
+        /// The child fills it in its own copy.
+        made: OnceCell<OwnedFd>,
+    },
     Terminals,
     /// There is nothing to protect, and nobody who could make it.
     Nothing,
@@ -109,6 +118,7 @@ impl<'a> Ready<'a> {
         });
         Ok(Self {
             namespaces: confine.namespaces,
+            landlock: confine.landlock,
             namespace: namespace::Maps::own(),
             mounts: mounts.collect::<Result<_, _>>()?,
             rules: &confine.rules,
@@ -144,8 +154,29 @@ fn covering(mount: &Mount, made: Option<Identity>) -> Result<Covering<'_>, Errno
         Mount::Writable { path, is } => {
             Covering::Writable { from: source(path, *is)?, parents: parents(path)? }
         }
+        Mount::View { path, is, look, entries } => Covering::View {
+            path: absolute(path)?,
+            is: *is,
+            options: options(*look)?,
+            entries,
+            made: OnceCell::new(),
+        },
         Mount::Terminals => Covering::Terminals,
     })
+}
+
+/// It holds names only. Where they may not be chosen, the owner is whoever makes it.
+fn options(look: Look) -> Result<[(&'static CStr, CString); 5], Errno> {
+    let own = || (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let (user, group) = look.owner.unwrap_or_else(own);
+    let value = |text: String| CString::new(text).map_err(|_| Errno::INVAL);
+    Ok([
+        (c"mode", value(format!("{:o}", look.mode & 0o777))?),
+        (c"uid", value(user.to_string())?),
+        (c"gid", value(group.to_string())?),
+        (c"size", c"4m".into()),
+        (c"nr_inodes", c"16384".into()),
+    ])
 }
 
 fn source(path: &CStr, is: Identity) -> Result<Source<'_>, Errno> {

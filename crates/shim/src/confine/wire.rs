@@ -1,12 +1,15 @@
 //! A confinement as bytes, as a part of the plan.
 
-use super::{Absent, Access, Confine, Hidden, Identity, Metadata, Mount, Namespaces, OwnNet, Rule, Sockets};
+use super::{
+    Absent, Access, Confine, Entry, Hidden, Identity, Look, Metadata, Mount, Namespaces, OwnNet, OwnUser,
+    Rule, Sockets,
+};
 use crate::plan::c_string;
 use crate::wire::value::{DecodeError, Reader, Writer};
 
 impl Confine {
     pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.name).u8(self.namespaces.code());
+        self.namespaces.write(w.text(&self.name)).u32(self.landlock);
         w.u32(count(self.mounts.len()));
         for mount in &self.mounts {
             mount.write(w);
@@ -30,7 +33,8 @@ impl Confine {
     pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             name: r.text()?,
-            namespaces: Namespaces::from_code(r.u8()?)?,
+            namespaces: Namespaces::read(r)?,
+            landlock: r.u32()?,
             mounts: many(r, Mount::read)?,
             rules: many(r, Rule::read)?,
             sockets: match r.u8()? {
@@ -67,23 +71,34 @@ fn many<T>(
 }
 
 impl Namespaces {
-    fn code(self) -> u8 {
-        match self {
-            Self::None => 1,
-            Self::Mount { net: OwnNet::No } => 2,
-            Self::Mount { net: OwnNet::Down } => 3,
-            Self::Mount { net: OwnNet::Loopback } => 4,
-        }
+    fn write(self, w: &mut Writer) -> &mut Writer {
+        let Self::Mount { net, user } = self else { return w.u8(0) };
+        let net = match net {
+            OwnNet::No => 1,
+            OwnNet::Down => 2,
+            OwnNet::Loopback => 3,
+        };
+        let user = match user {
+            OwnUser::IfNeeded => 1,
+            OwnUser::Always => 2,
+        };
+        w.u8(net).u8(user)
     }
 
-    fn from_code(code: u8) -> Result<Self, DecodeError> {
-        Ok(match code {
-            1 => Self::None,
-            2 => Self::Mount { net: OwnNet::No },
-            3 => Self::Mount { net: OwnNet::Down },
-            4 => Self::Mount { net: OwnNet::Loopback },
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let net = match r.u8()? {
+            0 => return Ok(Self::None),
+            1 => OwnNet::No,
+            2 => OwnNet::Down,
+            3 => OwnNet::Loopback,
             _ => return Err(DecodeError::Unknown),
-        })
+        };
+        let user = match r.u8()? {
+            1 => OwnUser::IfNeeded,
+            2 => OwnUser::Always,
+            _ => return Err(DecodeError::Unknown),
+        };
+        Ok(Self::Mount { net, user })
     }
 }
 
@@ -102,6 +117,11 @@ impl Mount {
             Self::Everything => w.u8(9),
             Self::Writable { path, is } => is.write(w.u8(10).bytes(path.as_bytes())),
             Self::Link { path, is } => is.write(w.u8(12).bytes(path.as_bytes())),
+            Self::View { path, is, look, entries } => {
+                look.write(is.write(w.u8(13).bytes(path.as_bytes())));
+                w.u32(count(entries.len()));
+                entries.iter().fold(w, |w, entry| entry.write(w))
+            }
         };
     }
 
@@ -122,6 +142,54 @@ impl Mount {
             10 => Self::Writable { path: c_string(r.bytes()?)?, is: Identity::read(r)? },
             11 => Self::Hide { path: c_string(r.bytes()?)?, is: Hidden::In(Identity::read(r)?) },
             12 => Self::Link { path: c_string(r.bytes()?)?, is: Identity::read(r)? },
+            13 => Self::View {
+                path: c_string(r.bytes()?)?,
+                is: Identity::read(r)?,
+                look: Look::read(r)?,
+                entries: many(r, Entry::read)?,
+            },
+            _ => return Err(DecodeError::Unknown),
+        })
+    }
+}
+
+impl Look {
+    fn write(self, w: &mut Writer) -> &mut Writer {
+        match self.owner {
+            None => w.u32(self.mode).u8(0),
+            Some((user, group)) => w.u32(self.mode).u8(1).u32(user).u32(group),
+        }
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mode = r.u32()?;
+        let owner = match r.u8()? {
+            0 => None,
+            1 => Some((r.u32()?, r.u32()?)),
+            _ => return Err(DecodeError::Unknown),
+        };
+        Ok(Self { mode, owner })
+    }
+}
+
+impl Entry {
+    fn write<'a>(&self, w: &'a mut Writer) -> &'a mut Writer {
+        match self {
+            Self::Directory(name) => w.u8(1).bytes(name.as_bytes()),
+            Self::File(name) => w.u8(2).bytes(name.as_bytes()),
+            Self::Link { name, target } => w.u8(3).bytes(name.as_bytes()).bytes(target.as_bytes()),
+            Self::Empty(name) => w.u8(4).bytes(name.as_bytes()),
+            Self::Blank(name) => w.u8(5).bytes(name.as_bytes()),
+        }
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(match r.u8()? {
+            1 => Self::Directory(c_string(r.bytes()?)?),
+            2 => Self::File(c_string(r.bytes()?)?),
+            3 => Self::Link { name: c_string(r.bytes()?)?, target: c_string(r.bytes()?)? },
+            4 => Self::Empty(c_string(r.bytes()?)?),
+            5 => Self::Blank(c_string(r.bytes()?)?),
             _ => return Err(DecodeError::Unknown),
         })
     }
@@ -172,11 +240,11 @@ impl Rule {
 
 impl Identity {
     fn write(self, w: &mut Writer) -> &mut Writer {
-        w.u64(self.dev).u64(self.ino)
+        w.u64(self.dev).u64(self.ino).u64(self.born)
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self { dev: r.u64()?, ino: r.u64()? })
+        Ok(Self { dev: r.u64()?, ino: r.u64()?, born: r.u64()? })
     }
 }
 
@@ -191,7 +259,7 @@ mod tests {
     }
 
     fn identity() -> impl Strategy<Value = Identity> {
-        (any::<u64>(), any::<u64>()).prop_map(|(dev, ino)| Identity { dev, ino })
+        any::<(u64, u64, u64)>().prop_map(|(dev, ino, born)| Identity { dev, ino, born })
     }
 
     fn mount() -> impl Strategy<Value = Mount> {
@@ -208,6 +276,31 @@ mod tests {
             Just(Mount::Terminals),
             Just(Mount::Everything),
             (path(), identity()).prop_map(|(path, is)| Mount::Writable { path, is }),
+            (path(), identity(), look(), proptest::collection::vec(entry(), 0..4))
+                .prop_map(|(path, is, look, entries)| Mount::View { path, is, look, entries }),
+        ]
+    }
+
+    fn look() -> impl Strategy<Value = Look> {
+        any::<(u32, Option<(u32, u32)>)>().prop_map(|(mode, owner)| Look { mode, owner })
+    }
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        prop_oneof![
+            path().prop_map(Entry::Directory),
+            path().prop_map(Entry::File),
+            (path(), path()).prop_map(|(name, target)| Entry::Link { name, target }),
+            path().prop_map(Entry::Empty),
+            path().prop_map(Entry::Blank),
+        ]
+    }
+
+    fn namespaces() -> impl Strategy<Value = Namespaces> {
+        let net = prop_oneof![Just(OwnNet::No), Just(OwnNet::Down), Just(OwnNet::Loopback)];
+        let user = prop_oneof![Just(OwnUser::IfNeeded), Just(OwnUser::Always)];
+        prop_oneof![
+            Just(Namespaces::None),
+            (net, user).prop_map(|(net, user)| Namespaces::Mount { net, user }),
         ]
     }
 
@@ -222,7 +315,8 @@ mod tests {
     prop_compose! {
         fn confine()(
             name in ".{0,20}",
-            namespaces in (1u8..=4).prop_map(|code| Namespaces::from_code(code).unwrap()),
+            namespaces in namespaces(),
+            landlock in any::<u32>(),
             mounts in proptest::collection::vec(mount(), 0..8),
             rules in proptest::collection::vec(rule(), 0..8),
             sockets in prop_oneof![
@@ -233,7 +327,7 @@ mod tests {
             ],
             metadata in prop_oneof![Just(Metadata::Usual), Just(Metadata::Refused)],
         ) -> Confine {
-            Confine { name, namespaces, mounts, rules, sockets, metadata }
+            Confine { name, namespaces, landlock, mounts, rules, sockets, metadata }
         }
     }
 

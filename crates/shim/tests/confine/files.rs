@@ -199,7 +199,7 @@ fn a_working_directory_that_is_hidden_cannot_be_worked_in() {
         assert!(error.contains("entering the working directory among its mounts"), "{error}");
         place.make_dir("other");
         let elsewhere = with(place.confine(), vec![hide(&place.path("other"))]);
-        assert_eq!(elsewhere.namespaces, Namespaces::Mount { net: wharf_shim::confine::OwnNet::No });
+        assert_ne!(elsewhere.namespaces, Namespaces::None);
         place.launch_in(&place.line("true", Some(elsewhere)), Path::new("/usr")).unwrap().end().succeeded();
     }
 }

@@ -5,7 +5,7 @@ use super::place::{Place, Who, everybody, hide};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
-use wharf_shim::confine::{Confine, Namespaces, OwnNet, Sockets};
+use wharf_shim::confine::{Confine, Namespaces, OwnNet, OwnUser, Sockets};
 
 const EPERM: i32 = libc::EPERM;
 const ENOSYS: i32 = libc::ENOSYS;
@@ -114,7 +114,7 @@ fn the_network_is_off_or_ends_at_the_loopback() {
         let off = Confine { sockets: Sockets::None, ..place.plain_confine() };
         check(&carry_out(&place, Some(off)), &[("internet", EPERM), ("loopback", EPERM), ("unix pair", 0)]);
 
-        let namespaces = |net| Namespaces::Mount { net };
+        let namespaces = |net| Namespaces::Mount { net, user: OwnUser::IfNeeded };
         let down =
             Confine { namespaces: namespaces(OwnNet::Down), sockets: Sockets::Unix, ..place.confine() };
         let answers = carry_out(&place, Some(down));

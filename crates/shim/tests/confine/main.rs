@@ -13,3 +13,4 @@ mod place;
 mod placeholder;
 mod start;
 mod terminal;
+mod view;

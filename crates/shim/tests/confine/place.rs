@@ -4,8 +4,9 @@ use rustix::fs::{Mode, OFlags};
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::process::Child;
 use std::time::Duration;
 use tempfile::TempDir;
 use wharf_shim::confine::{
-    Absent, Access, Confine, Hidden, Identity, Metadata, Mount, Namespaces, OwnNet, Rule, Sockets,
+    Absent, Access, Confine, Hidden, Identity, Metadata, Mount, Namespaces, OwnNet, OwnUser, Rule, Sockets,
 };
 use wharf_shim::journal::read::Events;
 use wharf_shim::journal::record::Status;
@@ -129,7 +130,8 @@ impl Place {
         rules.extend(devices.map(device));
         Confine {
             name: "test".to_owned(),
-            namespaces: Namespaces::Mount { net: OwnNet::No },
+            namespaces: Namespaces::Mount { net: OwnNet::No, user: OwnUser::IfNeeded },
+            landlock: 6,
             mounts: Vec::new(),
             rules,
             sockets: Sockets::UnixAndNetwork,
@@ -290,6 +292,6 @@ pub(crate) fn c_path(path: &Path) -> CString {
 }
 
 pub(crate) fn identity(path: &Path) -> Identity {
-    let meta = fs::symlink_metadata(path).unwrap();
-    Identity { dev: meta.dev(), ino: meta.ino() }
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Identity::of(rustix::fs::open(path, flags, Mode::empty()).unwrap().as_fd()).unwrap()
 }

@@ -121,5 +121,5 @@ fn the_doctor_tries_the_shim() {
         drop(dir);
     }
     let (_dir, wharf) = beside(&shim, 0o755);
-    assert!(wharf.ok(["doctor"]).contains("wharf works here"));
+    assert!(wharf.ok(["doctor"]).contains("agents' commands will run here"));
 }

@@ -15,7 +15,11 @@ fn every_capability_is_told_with_its_use_and_its_price() {
         }
         assert!(record["have"].is_boolean() && record["required"].is_boolean());
     }
-    assert!(wharf.ok(["doctor"]).ends_with("wharf works here.\n"));
+    let page = wharf.ok(["doctor"]);
+    assert!(
+        page.contains("wharf mcp, wharf acp: agents' commands will run here, in the sandbox `workspace`"),
+        "{page}"
+    );
 }
 
 #[test]

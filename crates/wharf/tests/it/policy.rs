@@ -119,7 +119,12 @@ fn a_file_with_a_mistake_is_refused_as_a_whole_with_the_line_and_what_to_write()
             "not_match",
         ),
         ("version = 1\n[profile.open]\n", ":2:", "cannot be the name", "letters"),
-        ("version = 1\n[profile.p]\nnamespaces = \"never\"\n", ":3:", "protected", "protect = []"),
+        (
+            "version = 1\n[profile.p]\nnamespaces = \"never\"\nprotect = [\"x\"]\n",
+            ":3:",
+            "protected",
+            "protect = []",
+        ),
     ] {
         wharf.set_policy(text);
         for args in [&["policy", "show"][..], &["acp", "--", "touch", witness.to_str().unwrap()]] {
@@ -362,6 +367,7 @@ fn where_unix_sockets_are_refused_no_pair_of_them_sends_to_a_name() {
 #[test]
 fn a_lock_on_what_stands_in_for_a_file_holds_nobody_up() {
     let wharf = Wharf::new();
+    wharf.set_policy("version = 1\n[profile.strict]\nprotection = \"strict\"\n");
     let mut command =
         wharf.command(["run", "--", "flock", "-x", ".fleet", "sh", "-c", "echo locked; exec sleep 300"]);
     command.current_dir(wharf.scratch()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -370,7 +376,7 @@ fn a_lock_on_what_stands_in_for_a_file_holds_nobody_up() {
         .unwrap();
     let mut holder = command.spawn().unwrap();
     crate::harness::read_until(holder.stdout.as_mut().unwrap(), "locked\n");
-    let (code, said) = confined(&wharf, "workspace", "true");
+    let (code, said) = confined(&wharf, "strict", "true");
     assert_eq!(code, Some(125), "{said}");
     assert!(said.contains(".fleet"), "{said}");
     holder.kill().unwrap();

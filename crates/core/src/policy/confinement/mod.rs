@@ -9,12 +9,15 @@ mod mount;
 mod rule;
 #[cfg(test)]
 mod tests;
+mod view;
 
-use super::existing::{Found, find, is_within};
+use super::existing::{Found, Holding, Sighting, find, is_within};
+use super::machine::{self, Extra, Means};
 use super::places::Places;
-use super::profile::{Namespaces, Network, Profile, Terms, Use};
-use super::repository::{self, Shape};
+use super::profile::{Network, Profile, Terms, UnixSockets, Use};
+use super::repository;
 use super::roots::{Root, Roots, check_width};
+use super::sockets;
 use rustix::fs::{Access, AtFlags, CWD, FileType};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr};
@@ -22,7 +25,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-use wharf_shim::confine::{self, Confine, Identity, Metadata, OwnNet, Sockets};
+use wharf_shim::confine::{self, Confine, IDENTIFYING, Identity, Metadata, OwnNet, Sockets};
 
 /// Where temporary files go when nobody asks.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -40,6 +43,8 @@ pub(super) struct Ground<'a> {
     hooks: Vec<PathBuf>,
     /// What holds them in place.
     pins: Vec<PathBuf>,
+    /// Whether each root, in their order, is a part of a working tree of git.
+    in_git: Vec<bool>,
     /// What a person should know.
     pub(super) doubts: Vec<String>,
 }
@@ -54,10 +59,13 @@ struct Spot {
 /// Everything that one sandbox is made of.
 struct Draft<'a> {
     terms: &'a Terms,
+    means: Means,
     ground: &'a Ground<'a>,
     temp: Spot,
     /// What is there and is to be hidden.
     hidden: Vec<Found>,
+    /// Directories in which more of it could appear.
+    holding: Vec<Holding>,
     /// What may be written besides the roots.
     besides: Vec<Spot>,
     /// All that may be written, but for temporary files.
@@ -69,69 +77,93 @@ impl<'a> Ground<'a> {
     pub(super) fn survey(roots: &'a Roots, places: &'a Places, temp: &'a Path) -> Self {
         let (mut repositories, mut hooks, mut pins, mut doubts) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut in_git = Vec::new();
         for root in roots.iter() {
             let found = repository::look(root, roots, places);
-            let spot = |dir: super::roots::Directory| Spot { path: dir.path, is: dir.identity.into() };
+            in_git.push(found.is_in_git);
+            let spot = |dir: super::roots::Directory| Spot { path: dir.path, is: dir.identity };
             repositories.extend(found.write.into_iter().map(spot));
             doubts.extend(found.doubts.iter().map(ToString::to_string));
-            // Where there is no repository yet, `git init` has to be able to make one.
-            if found.shape != Shape::None {
-                hooks.extend(found.protect);
-                pins.extend(found.pin);
-            }
+            hooks.extend(found.protect);
+            pins.extend(found.pin);
         }
-        Self { roots, places, temp, repositories, hooks, pins, doubts }
+        Self { roots, places, temp, repositories, hooks, pins, in_git, doubts }
     }
 }
 
-impl From<super::roots::Identity> for Identity {
-    fn from(is: super::roots::Identity) -> Self {
-        Self { dev: is.dev, ino: is.ino }
-    }
-}
+/// For a person whose machine cannot hold a sandbox.
+const WAYS_OUT: &str =
+    "`wharf doctor` says what to do about it, and with `--sandbox open` commands run without a sandbox";
 
-/// Whether a profile is enforced with a mount namespace.
-pub(super) fn needs_namespaces(terms: &Terms) -> bool {
-    terms.namespaces == Namespaces::Auto
-}
-
-/// Where the command finds its temporary directory.
-pub(super) fn temporary<'a>(terms: &Terms, ground: &Ground<'a>) -> &'a Path {
-    if needs_namespaces(terms) { Path::new(TEMPORARY[0]) } else { ground.temp }
+/// A sandbox that can be had here.
+pub(super) struct Confinement {
+    pub(super) confine: Confine,
+    /// Where the command finds its temporary directory.
+    pub(super) temporary: PathBuf,
+    /// What it should hold and does not here.
+    pub(super) missing: Vec<Extra>,
 }
 
 /// The sandbox for one command, or why it cannot be had. None for `open`.
-pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<Confine>, String> {
+pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<Confinement>, String> {
     let Some(terms) = &profile.terms else { return Ok(None) };
-    let draft = Draft::new(terms, ground)?;
-    let spaces = needs_namespaces(terms);
-    Ok(Some(Confine {
-        name: profile.name.clone(),
-        namespaces: match (spaces, terms.network) {
-            (false, _) => confine::Namespaces::None,
-            (true, Network::On) => confine::Namespaces::Mount { net: OwnNet::No },
-            (true, Network::Off) => confine::Namespaces::Mount { net: OwnNet::Down },
-            (true, Network::Loopback) => confine::Namespaces::Mount { net: OwnNet::Loopback },
+    let machine = ground.places.machine();
+    let means = machine.choose(terms.namespaces).map_err(|unable| format!("{unable}; {WAYS_OUT}"))?;
+    let (draft, missing) = (Draft::new(terms, means, ground)?, machine.missing(terms, means));
+    let confine = match means {
+        Means::Mounts { landlock } => Confine {
+            name: profile.name.clone(),
+            namespaces: confine::Namespaces::Mount {
+                net: own_net(terms, &missing),
+                user: machine::own_user(landlock),
+            },
+            landlock,
+            mounts: draft.mounts()?,
+            rules: if landlock == 0 { Vec::new() } else { draft.rules()? },
+            sockets: match terms.network {
+                Network::On | Network::Loopback => Sockets::UnixAndNetwork,
+                Network::Off => Sockets::Unix,
+            },
+            metadata: Metadata::Usual,
         },
-        mounts: if spaces { draft.mounts()? } else { Vec::new() },
-        rules: draft.rules()?,
-        sockets: match (spaces, terms.network) {
-            (true, Network::On | Network::Loopback) => Sockets::UnixAndNetwork,
-            (true, Network::Off) => Sockets::Unix,
-            (false, Network::On | Network::Loopback) => Sockets::Network,
-            (false, Network::Off) => Sockets::None,
+        Means::Rules { landlock } => Confine {
+            name: profile.name.clone(),
+            namespaces: confine::Namespaces::None,
+            landlock,
+            mounts: Vec::new(),
+            rules: draft.rules()?,
+            sockets: match (terms.network, terms.unix_sockets) {
+                (Network::On, UnixSockets::Auto) => Sockets::Network,
+                (Network::On, UnixSockets::On) => Sockets::UnixAndNetwork,
+                (Network::Off | Network::Loopback, UnixSockets::Auto) => Sockets::None,
+                (Network::Off | Network::Loopback, UnixSockets::On) => Sockets::Unix,
+            },
+            // Where builds run they must be able to make files executable, and no mount keeps them from doing so
+            // elsewhere; a profile that writes nothing does without.
+            metadata: match terms.roots {
+                Use::Read => Metadata::Refused,
+                Use::Write => Metadata::Usual,
+            },
         },
-        // Where builds run they must be able to make files executable. Mounts keep them from doing so elsewhere; without
-        // mounts, a profile that writes nothing does without.
-        metadata: match terms.roots {
-            Use::Read if !spaces => Metadata::Refused,
-            _ => Metadata::Usual,
-        },
-    }))
+    };
+    let temporary = match means {
+        Means::Mounts { .. } => PathBuf::from(TEMPORARY[0]),
+        Means::Rules { .. } => ground.temp.to_owned(),
+    };
+    Ok(Some(Confinement { confine, temporary, missing }))
+}
+
+/// Where a loopback of its own cannot be had, there is no network at all.
+fn own_net(terms: &Terms, missing: &[Extra]) -> OwnNet {
+    match terms.network {
+        Network::On => OwnNet::No,
+        Network::Loopback if !missing.contains(&Extra::Loopback) => OwnNet::Loopback,
+        Network::Off | Network::Loopback => OwnNet::Down,
+    }
 }
 
 impl<'a> Draft<'a> {
-    fn new(terms: &'a Terms, ground: &'a Ground<'a>) -> Result<Self, String> {
+    fn new(terms: &'a Terms, means: Means, ground: &'a Ground<'a>) -> Result<Self, String> {
         let temp = find(ground.temp).ok_or_else(|| format!("{} is gone", ground.temp.display()))?;
         let besides = besides(terms, ground);
         let roots: Vec<Spot> = match terms.roots {
@@ -140,7 +172,8 @@ impl<'a> Draft<'a> {
         };
         let writable = roots.into_iter().chain(besides.iter().cloned()).collect();
         let temp = Spot { path: temp.real, is: temp.is };
-        Ok(Self { terms, ground, temp, hidden: hidden(terms, ground), besides, writable })
+        let Sighting { found: hidden, holding } = hidden(terms, ground);
+        Ok(Self { terms, means, ground, temp, hidden, holding, besides, writable })
     }
 
     /// The innermost writable place that something lies in.
@@ -152,26 +185,35 @@ impl<'a> Draft<'a> {
 
 impl Spot {
     fn of_root(root: &Root) -> Self {
-        Self { path: root.path().to_owned(), is: root.identity().into() }
+        Self { path: root.path().to_owned(), is: root.identity() }
     }
 }
 
-/// What is there and is to be hidden, sorted.
-fn hidden(terms: &Terms, ground: &Ground<'_>) -> Vec<Found> {
+/// What is there and is to be hidden, and where more of it could appear, sorted.
+fn hidden(terms: &Terms, ground: &Ground<'_>) -> Sighting {
     // As they are written: where a link leads may be the agent's doing. Wharf's own is always hidden.
     let own = |path: &Path| ground.places.own().any(|own| own == path);
     let is_shown = |path: &Path| terms.show.iter().any(|shown| shown == path) && !own(path);
-    let mut hidden = ground.places.hidden().look(is_shown);
-    if !terms.hide.is_empty() {
-        hidden.extend(terms.hide.iter().filter_map(|path| find(path)));
-        hidden.sort_by(|one, other| one.real.cmp(&other.real));
-        // What is inside something hidden is hidden with it.
-        hidden.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
-    }
+    let mut seen = ground.places.hidden().look_around(is_shown);
+    let hidden = &mut seen.found;
+    hidden.extend(terms.hide.iter().filter_map(|path| find(path)));
+    hidden.extend(foreign_sockets(ground).into_iter().filter(|socket| !is_shown(&socket.written)));
+    hidden.sort_by(|one, other| one.real.cmp(&other.real));
+    // What is inside something hidden is hidden with it.
+    hidden.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
     if !rustix::process::geteuid().is_root() {
         hidden.retain(is_reachable);
     }
-    hidden
+    seen
+}
+
+/// Sockets of programs that listen outside the roots: connecting to one is judged by nobody else.
+fn foreign_sockets(ground: &Ground<'_>) -> Vec<Found> {
+    let inside = |path: &Path| {
+        is_within(path, ground.temp) || ground.roots.iter().any(|root| is_within(path, root.path()))
+    };
+    let is_socket = |found: &Found| found.kind == FileType::Socket && !inside(&found.real);
+    sockets::bound().iter().filter_map(|path| find(path)).filter(is_socket).collect()
 }
 
 /// What the user cannot open anyway, and cannot make so, needs no hiding. Passwords of the machine are such, and without
@@ -243,8 +285,9 @@ fn parts(path: &Path) -> Vec<PathBuf> {
 }
 
 fn identity(path: &Path) -> Result<Identity, String> {
-    let meta = fs::symlink_metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(Identity { dev: meta.dev(), ino: meta.ino() })
+    let stat = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, IDENTIFYING)
+        .map_err(|errno| format!("{}: {errno}", path.display()))?;
+    Ok(Identity::of_stat(&stat))
 }
 
 fn c_path(path: &Path) -> Result<CString, String> {

@@ -2,12 +2,16 @@
 //! hidden, what stays as it is.
 
 use super::keep::{fix, keep};
+use super::view::{self, Views};
 use super::{Draft, SHARED_MEMORY, Spot, TEMPORARY, c_path, find, identity, is_within};
 use crate::policy::existing::Found;
-use crate::policy::profile::{Reads, Use};
+use crate::policy::machine::Means;
+use crate::policy::profile::{Protection, Reads, Use};
 use crate::policy::protected::{self, When};
 use crate::policy::roots::Root;
 use rustix::fs::{AtFlags, FileType};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use wharf_shim::confine::{Hidden, Identity, Mount};
 
@@ -17,6 +21,9 @@ const SHARED_MEMORY_SIZE: u64 = 256 << 20;
 impl Draft<'_> {
     pub(super) fn mounts(&self) -> Result<Vec<Mount>, String> {
         let mut mounts = vec![Mount::Everything];
+        if self.means == (Means::Mounts { landlock: 0 }) {
+            mounts.push(view::devices()?);
+        }
         let mut covered = Vec::new();
         for onto in TEMPORARY.iter().filter_map(|onto| find(Path::new(onto))) {
             let from = c_path(&self.temp.path)?;
@@ -30,17 +37,17 @@ impl Draft<'_> {
         }
         mounts.push(Mount::Terminals);
         let back = self.back(&covered);
-        self.bring_back(&back, &mut mounts)?;
         let is_gone = |path: &Path| {
             covered.iter().any(|outer| is_within(path, outer))
                 && !back.iter().any(|(spot, _)| is_within(path, &spot.path))
         };
+        let viewed = self.lay_out(&back, self.views(is_gone), &mut mounts)?;
+        let is_gone = |path: &Path| is_gone(path) || path.parent().is_some_and(|dir| viewed.contains(dir));
         self.hide(is_gone, &mut mounts)?;
         if self.terms.protects() {
             self.protect(&mut mounts)?;
         }
         for path in self.ground.places.executables().iter().chain(&self.ground.places.programs) {
-            // One that is missing could be made, and would be first on the `PATH` of whoever comes next.
             let real = find(path).map_or_else(|| path.clone(), |found| found.real);
             keep(self, &real, &mut mounts)?;
         }
@@ -70,21 +77,41 @@ impl Draft<'_> {
         all
     }
 
-    fn bring_back(&self, back: &[(Spot, Use)], mounts: &mut Vec<Mount>) -> Result<(), String> {
-        for (Spot { path, is }, what) in back {
-            let (place, is) = (c_path(path)?, *is);
-            match what {
-                // It comes back as it was, and the rule for temporary files reaches what is mounted among them.
-                Use::Read => {
-                    mounts.extend([
-                        Mount::Again { path: place.clone(), is },
-                        Mount::ReadOnly { path: place, is },
-                    ]);
-                }
-                Use::Write => {
-                    self.hold(path, mounts)?;
-                    mounts.push(Mount::Writable { path: place, is });
-                }
+    /// What comes back, and views, each after what it lies in. Answers which directories have got a view.
+    fn lay_out(
+        &self,
+        back: &[(Spot, Use)],
+        mut views: Views,
+        mounts: &mut Vec<Mount>,
+    ) -> Result<BTreeSet<PathBuf>, String> {
+        let mut viewed = BTreeSet::new();
+        let mut show = |(path, left_out): (PathBuf, BTreeSet<OsString>), mounts: &mut Vec<Mount>| {
+            let view = view::view(&path, &left_out)?;
+            viewed.extend(view.is_some().then_some(path));
+            mounts.extend(view);
+            Ok::<_, String>(())
+        };
+        for (spot, what) in back {
+            while let Some(first) = views.first_entry().filter(|first| *first.key() < spot.path) {
+                show(first.remove_entry(), mounts)?;
+            }
+            self.bring_back(spot, *what, mounts)?;
+        }
+        views.into_iter().try_for_each(|view| show(view, mounts))?;
+        Ok(viewed)
+    }
+
+    fn bring_back(&self, Spot { path, is }: &Spot, what: Use, mounts: &mut Vec<Mount>) -> Result<(), String> {
+        let (place, is) = (c_path(path)?, *is);
+        match what {
+            // It comes back as it was, and the rule for temporary files reaches what is mounted among them.
+            Use::Read => {
+                mounts
+                    .extend([Mount::Again { path: place.clone(), is }, Mount::ReadOnly { path: place, is }]);
+            }
+            Use::Write => {
+                self.hold(path, mounts)?;
+                mounts.push(Mount::Writable { path: place, is });
             }
         }
         Ok(())
@@ -128,8 +155,8 @@ impl Draft<'_> {
 
     /// What must stay as it is in a writable root.
     fn protect(&self, mounts: &mut Vec<Mount>) -> Result<(), String> {
-        for root in self.ground.roots.iter() {
-            for path in self.protected_in(root) {
+        for (root, in_git) in self.ground.roots.iter().zip(&self.ground.in_git) {
+            for path in self.protected_in(root, *in_git) {
                 keep(self, &path, mounts)?;
             }
         }
@@ -144,14 +171,20 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The profile's own list, or the usual one.
-    fn protected_in(&self, root: &Root) -> Vec<PathBuf> {
+    /// The profile's own list, or the usual one. In a working tree of git that is git's to change: a checkout, a stash or a
+    /// clean that finds a mount in its way does half of its work.
+    fn protected_in(&self, root: &Root, in_git: bool) -> Vec<PathBuf> {
         if let Some(names) = &self.terms.protect {
             return names.iter().map(|name| root.path().join(name)).collect();
         }
+        let strict = self.terms.protection == Protection::Strict;
+        if in_git && !strict {
+            return Vec::new();
+        }
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         let is_there = |name| rustix::fs::statat(&root.directory().fd, name, flags).is_ok();
-        let counts = |usual: &&protected::Protected| usual.when == When::Always || is_there(usual.name);
+        let counts =
+            |usual: &&protected::Protected| (strict && usual.when == When::Always) || is_there(usual.name);
         protected::protected().iter().filter(counts).map(|usual| root.path().join(usual.name)).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! The rules of a sandbox: what may be read, written and controlled. Everything else is refused.
 
-use super::{Draft, SHARED_MEMORY, Spot, TEMPORARY, c_path, identity, is_within, needs_namespaces};
+use super::{Draft, SHARED_MEMORY, Spot, TEMPORARY, c_path, identity, is_within};
 use crate::policy::existing::Found;
+use crate::policy::machine::Means;
 use crate::policy::profile::{Reads, Use};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,9 +21,10 @@ const TERMINALS: &str = "/dev/pts";
 
 impl Draft<'_> {
     pub(super) fn rules(&self) -> Result<Vec<Rule>, String> {
-        let spaces = needs_namespaces(self.terms);
+        let spaces = matches!(self.means, Means::Mounts { .. });
         let mut rules = match self.terms.reads {
             Reads::Everything if spaces => readable_around_mounts(),
+            Reads::System if spaces => self.system_around_mounts()?,
             _ => self.readable_without_mounts()?,
         };
         // Where mounts do not hide it.
@@ -58,6 +60,12 @@ impl Draft<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What comes with the system. Mounts hide what is hidden in it, so it is not what was seen before them.
+    fn system_around_mounts(&self) -> Result<Vec<Rule>, String> {
+        let read = self.terms.read.iter().map(PathBuf::as_path);
+        SYSTEM.iter().map(Path::new).chain(read).map(|path| rule(path, Access::Read)).collect()
     }
 
     /// What may be read, with hidden things left out by naming everything around them.

@@ -5,7 +5,7 @@ use crate::policy::{Judgement, Policy, Seen, Situation, Whose};
 use crate::spec::Spec;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use wharf_shim::confine::{Hidden, Mount};
+use wharf_shim::confine::{Entry, Hidden, Mount};
 
 /// A home with a project in it.
 struct House {
@@ -69,6 +69,22 @@ impl House {
         self.judge("workspace").unwrap().mounts
     }
 
+    /// Whether the directory around it is shown without it.
+    fn leaves_out(&self, below: &str) -> bool {
+        let path = self.path(below);
+        let (dir, name) = (c_path(path.parent().unwrap()).unwrap(), path.file_name().unwrap());
+        let is_in = |entry: &Entry| match entry {
+            Entry::Directory(it) | Entry::File(it) | Entry::Link { name: it, .. } => {
+                it.to_bytes() == name.as_bytes()
+            }
+            _ => false,
+        };
+        self.mounts().iter().any(|mount| match mount {
+            Mount::View { path, entries, .. } => *path == dir && !entries.iter().any(is_in),
+            _ => false,
+        })
+    }
+
     fn hides(&self, below: &str) -> Option<Hidden> {
         let path = c_path(&self.path(below)).unwrap();
         self.mounts().into_iter().find_map(|mount| match mount {
@@ -106,29 +122,64 @@ fn of(path: &Path) -> Identity {
 }
 
 #[test]
-fn a_directory_is_hidden_as_it_is_and_a_file_as_what_its_directory_holds() {
+fn a_directory_is_shown_without_what_is_hidden_in_it_whether_that_exists_or_not() {
     let mut house = House::new();
     fs::create_dir(house.path("home/.ssh")).unwrap();
-    let netrc = house.write("home/.netrc");
+    for name in ["home/.netrc", "home/.gitconfig", "home/.docker/other", "home/.local/bin/tool"] {
+        house.write(name);
+    }
     let inside = house.write("home/project/keys/kube");
     house.places.environment.push(("KUBECONFIG".into(), inside.clone().into()));
-    assert_eq!(house.hides("home/.ssh"), Some(Hidden::Exactly(of(&house.path("home/.ssh")))));
-    assert_eq!(house.hides("home/.netrc"), Some(Hidden::In(of(netrc.parent().unwrap()))));
-    // Where commands write they can put another in its place.
+    for name in ["home/.ssh", "home/.netrc", "home/.aws", "home/.docker/config.json"] {
+        assert!(house.leaves_out(name), "{name}");
+        assert_eq!(house.hides(name), None, "{name}");
+    }
+    for name in ["home/.gitconfig", "home/.docker", "home/.docker/other", "home/project", "home/.local/bin"] {
+        assert!(!house.leaves_out(name), "{name}");
+    }
+    // Where commands write there is no view, and they can put another in its place.
     assert_eq!(house.hides("home/project/keys/kube"), Some(Hidden::Exactly(of(&inside))));
     assert!(house.kept().contains(&("keys".to_owned(), "fixed")));
-    assert_eq!(house.hides("home/.aws"), None);
+}
+
+#[test]
+fn a_directory_with_more_than_can_be_shown_hides_what_is_there() {
+    let house = House::new();
+    fs::create_dir(house.path("home/.ssh")).unwrap();
+    let netrc = house.write("home/.netrc");
+    for number in 0..1100 {
+        house.write(&format!("home/{number}"));
+    }
+    assert_eq!(house.hides("home/.ssh"), Some(Hidden::Exactly(of(&house.path("home/.ssh")))));
+    assert_eq!(house.hides("home/.netrc"), Some(Hidden::In(of(netrc.parent().unwrap()))));
 }
 
 #[test]
 fn what_appears_or_changes_between_two_commands_is_seen() {
     let house = House::new();
-    assert_eq!(house.hides("home/.aws"), None);
     fs::create_dir(house.path("home/.aws")).unwrap();
-    assert_eq!(house.hides("home/.aws"), Some(Hidden::Exactly(of(&house.path("home/.aws")))));
-    fs::rename(house.path("home/.aws"), house.path("home/aws")).unwrap();
-    symlink("aws", house.path("home/.aws")).unwrap();
-    assert_eq!(house.hides("home/aws"), Some(Hidden::Exactly(of(&house.path("home/aws")))));
+    fs::create_dir(house.path("home/other")).unwrap();
+    assert!(house.leaves_out("home/.aws") && !house.leaves_out("home/other"));
+    fs::rename(house.path("home/.aws"), house.path("home/other/aws")).unwrap();
+    symlink("other/aws", house.path("home/.aws")).unwrap();
+    assert!(house.leaves_out("home/other/aws"));
+}
+
+#[test]
+fn sockets_that_somebody_listens_on_are_hidden_outside_the_roots() {
+    let mut house = House::new();
+    fs::create_dir(house.path("home/daemon")).unwrap();
+    let listen = |below: &str| UnixListener::bind(house.path(below)).unwrap();
+    let _listening = [listen("home/daemon/rpc"), listen("home/project/own"), listen("home/daemon/shown")];
+    house.text = "[profile.own]\nshow = [\"~/daemon/shown\"]\n";
+    assert!(house.leaves_out("home/daemon/rpc"));
+    assert_eq!(house.hides("home/project/own"), None);
+    let mounts = house.judge("own").unwrap().mounts;
+    assert!(
+        !mounts
+            .iter()
+            .any(|mount| matches!(mount, Mount::Hide { path, .. } if path.to_bytes().ends_with(b"shown")))
+    );
 }
 
 #[test]
@@ -139,15 +190,15 @@ fn a_socket_among_temporary_files_is_covered_with_them_unless_they_come_back() {
     let mut elsewhere = House::new();
     elsewhere.places.environment.push(("SSH_AUTH_SOCK".into(), agent.clone().into()));
     let path = c_path(&agent).unwrap();
-    let hidden = |house: &House| {
+    let is_there = |house: &House| {
         house.mounts().iter().any(|it| matches!(it, Mount::Hide { path: it, .. } if *it == path))
     };
-    assert!(!hidden(&elsewhere));
+    assert!(!is_there(&elsewhere));
     // A home in there is seen again, and what is in it.
     let mut below = House::at(dir);
     below.places.home = Some(below.base.clone());
     below.places.environment.push(("SSH_AUTH_SOCK".into(), agent.into()));
-    assert!(hidden(&below));
+    assert!(below.leaves_out("agent"));
 }
 
 #[test]
@@ -163,9 +214,8 @@ fn a_link_in_the_place_of_something_protected_is_kept_with_what_it_leads_to() {
     let expected = [
         (".vscode", "link"),
         ("config", "fixed"),
-        ("config/editor", "directory"),
+        ("config/editor", "file"),
         (".idea", "link"),
-        ("nowhere", "directory"),
         (".fleet", "link"),
         (".mcp.json", "link"),
         ("settings.json", "file"),
@@ -180,7 +230,7 @@ fn a_link_in_the_place_of_something_protected_is_kept_with_what_it_leads_to() {
 #[test]
 fn what_a_profile_protects_may_be_missing_with_the_directory_around_it() {
     let mut house = House::new();
-    house.text = "[profile.own]\nprotect = [\"a/b\", \"c/d\", \"file/x\"]\n";
+    house.text = "[profile.own]\nprotection = \"strict\"\nprotect = [\"a/b\", \"c/d\", \"file/x\"]\n";
     house.write("home/project/c/other");
     house.write("home/project/file");
     let mounts = house.judge("own").unwrap().mounts;
@@ -204,7 +254,7 @@ fn hooks_are_kept_wherever_links_lead_to_them() {
         ("deep", "fixed"),
         ("deep/store", "fixed"),
         ("deep/store/hooks", "link"),
-        ("githooks", "directory"),
+        ("githooks", "file"),
     ];
     let expected: Vec<_> = expected.map(|(name, how)| (name.to_owned(), how)).into();
     assert_eq!(house.kept(), expected);
@@ -224,4 +274,20 @@ fn a_cache_is_written_where_it_really_is_unless_a_link_in_a_root_leads_there() {
     fs::remove_file(house.path("home/.ccache")).unwrap();
     symlink("../data/go", house.path("home/.ccache")).unwrap();
     assert!(house.writes("data/go"));
+}
+
+#[test]
+fn in_a_working_tree_settings_are_gits_to_change_and_hooks_are_not() {
+    let mut house = House::new();
+    for name in ["home/project/.vscode/settings.json", "home/project/.mcp.json"] {
+        house.write(name);
+    }
+    let names = |house: &House| house.kept().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    assert_eq!(names(&house), [".vscode", ".mcp.json"]);
+    fs::create_dir_all(house.path("home/project/.git/hooks")).unwrap();
+    assert_eq!(names(&house), [".git", ".git/hooks"]);
+    house.text = "[profile.own]\nprotection = \"strict\"\n";
+    let mounts = house.judge("own").unwrap().mounts;
+    let missing = Mount::Placeholder { path: c_path(&house.path("home/project/.claude")).unwrap() };
+    assert!(mounts.contains(&missing), "{mounts:?}");
 }

@@ -10,7 +10,7 @@ mod tests;
 
 use super::temporary::Temporary;
 use super::{
-    Denial, Judge, Judgement, Keeper, Line, Places, Policy, PolicyError, Ruled, Seen, SessionPlace,
+    Denial, Judge, Judgement, Keeper, Line, Outlook, Places, Policy, PolicyError, Ruled, Seen, SessionPlace,
     Situation, Whose,
 };
 use crate::grant::{Grant, SpecError};
@@ -153,6 +153,12 @@ impl Law {
         let name = self.sandbox.clone().unwrap_or_else(|| policy.sandbox().to_owned());
         let terms = policy.terms(&name);
         Ok((name, terms))
+    }
+
+    /// What the sandbox of agents' commands holds on this machine.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        self.policy.outlook(self.sandbox.as_deref(), &self.places)
     }
 
     /// Whether a command in a project could be asked about or denied today.

@@ -6,9 +6,12 @@
 //! directory elsewhere is believed only if *it* says that it belongs to this root, looks like one, and the directory
 //! shared with other worktrees is the one it lies in. Otherwise a `.git` that names the directory of the person's keys would open that.
 //!
-//! Not followed: `core.hooksPath`, because hooks that a repository keeps among its files are the project's own code; and the
-//! hooks of submodules, which run when somebody commits in the submodule itself. Settings stay writable, as
-//! `git remote add` needs them, so a repository worked on by an agent can name programs in its settings.
+//! A root that is a part of a working tree gets the git directory of the whole, and nothing else of it: that is what a
+//! commit writes.
+//!
+//! Not followed: `core.hooksPath`, because hooks that a repository keeps among its files are the project's own code.
+//! Settings stay writable, as `git remote add` needs them, so a repository worked on by an agent can name programs in its
+//! settings.
 
 #[cfg(test)]
 mod tests;
@@ -20,12 +23,15 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What a root's repository asks for.
 #[derive(Debug, Default)]
 pub(crate) struct Repository {
     pub(crate) shape: Shape,
+    /// Whether git may want to change files of the root.
+    pub(crate) is_in_git: bool,
     /// Directories outside the roots that git has to write to, each proven to belong to this root.
     pub(crate) write: Vec<Directory>,
     /// Directories of hooks to be kept as they are. Not all of them need exist, and there may be links on the way.
@@ -35,15 +41,23 @@ pub(crate) struct Repository {
     pub(crate) pin: Vec<PathBuf>,
     /// What could not be believed or protected, for people.
     pub(crate) doubts: Vec<Doubt>,
+    /// How many directories were looked at for submodules.
+    modules: usize,
 }
+
+/// How many directories are looked at for the hooks of submodules, and how deep they may lie: more than projects have, and
+/// little enough to be looked at before every command.
+const MOST_MODULES: usize = 256;
+const DEEPEST_MODULE: usize = 8;
 
 /// What a root's `.git` is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Nothing, so far. Its hooks are on the list all the same; but `git init` copies its templates there, and fails if it
-    /// cannot, unless `GIT_TEMPLATE_DIR` is set and empty.
+    /// Nothing, so far: `git init` has to be able to make it.
     #[default]
     None,
+    /// The root itself is the git directory.
+    Bare,
     Directory,
     Link,
     /// A file that names a directory elsewhere: a linked worktree or a submodule.
@@ -65,10 +79,8 @@ pub(crate) enum Doubt {
     Forged { git: PathBuf, dir: PathBuf },
     #[error("{git} is a link to {dir}, outside the directories to work in; commands cannot write there")]
     Outside { git: PathBuf, dir: PathBuf },
-    #[error(
-        "the repository {0} is above the directories to work in; commands can read it and not commit to it"
-    )]
-    Above(PathBuf),
+    #[error("there are so many directories in {0} that hooks of submodules are not all protected")]
+    Modules(PathBuf),
     #[error(transparent)]
     Wide(#[from] TooWide),
 }
@@ -78,36 +90,81 @@ const LONGEST: u64 = 64 * 1024;
 
 /// Looks at the repository whose top is `root`.
 pub(crate) fn look(root: &Root, roots: &Roots, places: &Places) -> Repository {
-    let git = root.path().join(".git");
     let mut found = Repository::default();
+    // A command can make its root look like one, so that this is never all there is to protect.
+    if is_git_dir(root.directory()) {
+        found.is_in_git = true;
+        found.shape = Shape::Bare;
+        found.keep_hooks(root.directory(), None);
+    }
     match kind(root.directory(), ".git") {
-        // What `git init` makes must be protected as soon as it exists, so its place is named already.
         None => {
-            found.protect.push(git.join("hooks"));
-            found.doubts.extend(above(root.path(), places).map(Doubt::Above));
-        }
-        Some(FileType::Directory) => {
-            found.shape = Shape::Directory;
-            match Directory::open(&git) {
-                Ok(dir) => found.keep_hooks(&dir, &git),
-                Err(_) => found.doubts.push(Doubt::Unreadable(git)),
+            if let Some(top) = above(root.path(), places) {
+                found.is_in_git = true;
+                found.look_at(&top, roots, places);
             }
         }
-        Some(FileType::Symlink) => found.follow_link(git, roots),
-        Some(FileType::RegularFile) => found.follow_file(git, root, roots, places),
         Some(_) => {
-            found.shape = Shape::Other;
-            found.doubts.push(Doubt::Unreadable(git));
+            found.is_in_git = true;
+            found.look_at(root, roots, places);
         }
     }
     found
 }
 
 impl Repository {
-    /// A git directory whose hooks run for this root. `pinned` is what holds them in place.
-    fn keep_hooks(&mut self, dir: &Directory, pinned: &Path) {
-        self.pin.push(pinned.to_owned());
+    /// The top of a working tree: a root, or a directory around one.
+    fn look_at(&mut self, top: &Root, roots: &Roots, places: &Places) {
+        let git = top.path().join(".git");
+        match kind(top.directory(), ".git") {
+            Some(FileType::Directory) => self.take_directory(git, roots, places),
+            Some(FileType::Symlink) => self.follow_link(git, roots),
+            Some(FileType::RegularFile) => self.follow_file(git, top, roots, places),
+            _ => {
+                self.shape = Shape::Other;
+                self.doubts.push(Doubt::Unreadable(git));
+            }
+        }
+    }
+
+    /// `.git` is the git directory itself.
+    fn take_directory(&mut self, git: PathBuf, roots: &Roots, places: &Places) {
+        self.shape = Shape::Directory;
+        let Ok(dir) = Directory::open(&git) else { return self.doubts.push(Doubt::Unreadable(git)) };
+        self.keep_hooks(&dir, Some(&git));
+        if roots.hold(&dir) {
+            return;
+        }
+        match check_width(&dir.path, places) {
+            Err(wide) => self.doubts.push(Doubt::Wide(wide)),
+            Ok(()) => self.write.push(dir),
+        }
+    }
+
+    /// A git directory whose hooks run for this root, and those of its submodules. `pinned` is what holds them in place.
+    fn keep_hooks(&mut self, dir: &Directory, pinned: Option<&Path>) {
+        self.pin.extend(pinned.map(Path::to_owned));
         self.protect.push(dir.path.join("hooks"));
+        self.keep_modules(&dir.path.join("modules"), 0);
+    }
+
+    /// Git directories of submodules lie below `modules` by the path of each, and may have submodules themselves.
+    fn keep_modules(&mut self, modules: &Path, depth: usize) {
+        let entries = std::fs::read_dir(modules).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            if self.modules == MOST_MODULES || depth == DEEPEST_MODULE {
+                return self.doubts.push(Doubt::Modules(modules.to_owned()));
+            }
+            self.modules += 1;
+            let path = entry.path();
+            match Directory::open(&path) {
+                Ok(dir) if is_git_dir(&dir) => {
+                    self.protect.push(path.join("hooks"));
+                    self.keep_modules(&path.join("modules"), depth + 1);
+                }
+                _ => self.keep_modules(&path, depth + 1),
+            }
+        }
     }
 
     /// `.git` is a link. Where it leads must be writable already; a link opens nothing. Its hooks are named through it,
@@ -137,7 +194,7 @@ impl Repository {
         self.pin.push(git);
         let holder = common.as_ref().unwrap_or(&dir);
         let place = holder.path.clone();
-        self.keep_hooks(holder, &place);
+        self.keep_hooks(holder, Some(&place));
         // The worktree's own directory lies in the common one, so that is all there is to open. If it lies in a root,
         // the proof may have been written there by a command, and it is writable anyway.
         if roots.hold(&dir) {
@@ -153,11 +210,14 @@ impl Repository {
     }
 }
 
-/// The repository that a root lies in without being its top. Opening it would open more than was given, so it is only
-/// told; a home's own is not meant.
-fn above(root: &Path, places: &Places) -> Option<PathBuf> {
-    let above = root.ancestors().skip(1).filter(|dir| places.home.as_deref() != Some(*dir));
-    above.map(|dir| dir.join(".git")).find(|git| git.symlink_metadata().is_ok())
+/// The top of the working tree that a root lies in, if it is this user's. A home's own is not meant.
+fn above(root: &Path, places: &Places) -> Option<Root> {
+    let is_home = |dir: &Path| places.home.as_deref() == Some(dir) || places.real_home() == Some(dir);
+    let mut above = root.ancestors().skip(1).filter(|dir| !is_home(dir));
+    let top = above.find(|dir| dir.join(".git").symlink_metadata().is_ok())?;
+    let own = rustix::process::geteuid().as_raw();
+    let is_own = std::fs::symlink_metadata(top.join(".git")).is_ok_and(|meta| meta.uid() == own);
+    is_own.then(|| Root::open(top).ok()).flatten()
 }
 
 /// Whether a git directory belongs to `root`: `None` if not; else the directory it shares with other worktrees, if it

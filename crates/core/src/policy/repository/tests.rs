@@ -85,7 +85,7 @@ fn word(doubt: &Doubt) -> &'static str {
         Doubt::Missing { .. } => "missing",
         Doubt::Forged { .. } => "forged",
         Doubt::Outside { .. } => "outside",
-        Doubt::Above(_) => "above",
+        Doubt::Modules(_) => "modules",
         Doubt::Wide(_) => "wide",
     }
 }
@@ -98,22 +98,29 @@ fn seen(shape: Shape, write: &[&str], protect: &[&str], pin: &[&str], doubts: &[
 #[test]
 fn what_git_itself_makes_is_understood() {
     let field = Field::new();
-    let main = seen(Shape::Directory, &[], &["main/.git/hooks"], &["main/.git"], &[]);
+    let module = "main/.git/modules/part";
+    let hooks = ["main/.git/hooks", "main/.git/modules/part/hooks"];
+    let main = seen(Shape::Directory, &[], &hooks, &["main/.git"], &[]);
     assert_eq!(field.look(&["main"]), main);
     // A worktree needs the repository it belongs to; unless that is a root as well.
     let pins = ["tree/.git", "main/.git"];
-    let tree = seen(Shape::File, &["main/.git"], &["main/.git/hooks"], &pins, &[]);
+    let tree = seen(Shape::File, &["main/.git"], &hooks, &pins, &[]);
     assert_eq!(field.look(&["tree"]), tree);
-    let both = seen(Shape::File, &[], &["main/.git/hooks"], &pins, &[]);
+    let both = seen(Shape::File, &[], &hooks, &pins, &[]);
     assert_eq!(field.look(&["tree", "main"]), both);
     // A submodule needs its own part of the repository above, and no more.
-    let module = "main/.git/modules/part";
     let pins = ["main/part/.git", module];
     let part = seen(Shape::File, &[module], &["main/.git/modules/part/hooks"], &pins, &[]);
     assert_eq!(field.look(&["main/part"]), part);
     // A worktree of a submodule.
     git(&field.at("main/part"), &["worktree", "add", "-q", "../../part-tree"]);
     assert_eq!(field.look(&["part-tree"]).write, [module]);
+    // A part of a working tree gets the git directory of the whole; one of a worktree that of the repository.
+    fs::create_dir_all(field.at("main/sub/deep")).unwrap();
+    let sub = seen(Shape::Directory, &["main/.git"], &hooks, &["main/.git"], &[]);
+    assert_eq!(field.look(&["main/sub/deep"]), sub);
+    fs::create_dir_all(field.at("tree/sub")).unwrap();
+    assert_eq!(field.look(&["tree/sub"]), tree);
     // Paths in the files relative, as newer versions of git write them.
     field.write("tree/.git", "gitdir: ../main/.git/worktrees/tree\n");
     field.write("main/.git/worktrees/tree/gitdir", "../../../../tree/.git\n");
@@ -121,12 +128,24 @@ fn what_git_itself_makes_is_understood() {
 }
 
 #[test]
-fn a_root_without_a_repository_names_the_place_of_its_hooks() {
+fn a_root_without_a_repository_has_nothing_to_protect_and_a_bare_one_has() {
     let field = Field::new();
-    assert_eq!(field.look(&["home"]), seen(Shape::None, &[], &["home/.git/hooks"], &[], &[]));
-    fs::create_dir(field.at("main/sub")).unwrap();
-    let below = field.look(&["main/sub"]);
-    assert_eq!(below, seen(Shape::None, &[], &["main/sub/.git/hooks"], &[], &["above"]));
+    assert_eq!(field.look(&["home"]), seen(Shape::None, &[], &[], &[], &[]));
+    git(&field.at("."), &["init", "-q", "--bare", "bare"]);
+    assert_eq!(field.look(&["bare"]), seen(Shape::Bare, &[], &["bare/hooks"], &[], &[]));
+    // What a command can do to look like one makes nothing less protected.
+    field.fake("main");
+    let hooks = ["main/hooks", "main/.git/hooks", "main/.git/modules/part/hooks"];
+    assert_eq!(field.look(&["main"]).protect, hooks);
+}
+
+/// A home with a repository for its settings is no working tree that projects belong to.
+#[test]
+fn what_lies_in_a_home_that_is_a_repository_does_not_belong_to_it() {
+    let field = Field::new();
+    git(&field.at("home"), &["init", "-q"]);
+    fs::create_dir_all(field.at("home/project")).unwrap();
+    assert_eq!(field.look(&["home/project"]), seen(Shape::None, &[], &[], &[], &[]));
 }
 
 #[test]
@@ -150,7 +169,7 @@ fn a_link_opens_nothing_and_its_hooks_are_protected_through_it() {
     // Hooks that are a link are named like others; the link is kept as well as what it leads to.
     fs::rename(field.at("main/.git/hooks"), field.at("main/githooks")).unwrap();
     symlink("../githooks", field.at("main/.git/hooks")).unwrap();
-    assert_eq!(field.look(&["main"]), seen(Shape::Directory, &[], &["main/.git/hooks"], &["main/.git"], &[]));
+    assert_eq!(field.look(&["main"]).protect[0], "main/.git/hooks");
 }
 
 /// Names and texts.

@@ -9,15 +9,9 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use wharf_shim::confine::{IDENTIFYING, Identity};
 
 const FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-
-/// What a directory is, whatever it is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Identity {
-    pub(crate) dev: u64,
-    pub(crate) ino: u64,
-}
 
 /// An open directory.
 #[derive(Debug)]
@@ -120,12 +114,11 @@ impl Sight {
     }
 
     fn of(fd: BorrowedFd<'_>) -> Result<Self, Unusable> {
-        let mask = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+        let mask = StatxFlags::NLINK | StatxFlags::MNT_ID | IDENTIFYING;
         let stat = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, mask)?;
-        let dev = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
         let told = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
         Ok(Self {
-            identity: Identity { dev, ino: stat.stx_ino },
+            identity: Identity::of_stat(&stat),
             links: stat.stx_nlink,
             mount: if told { stat.stx_mnt_id } else { 0 },
         })

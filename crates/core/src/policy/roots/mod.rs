@@ -16,12 +16,13 @@ mod directory;
 mod race;
 mod width;
 
-pub(crate) use directory::{Directory, Identity, Unusable, real_path};
+pub(crate) use directory::{Directory, Unusable, real_path};
 pub(crate) use width::{TooWide, check as check_width};
 
 use super::places::Places;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use wharf_shim::confine::Identity;
 
 /// One directory to work in.
 #[derive(Debug)]

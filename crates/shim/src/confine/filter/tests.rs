@@ -1,7 +1,7 @@
 //! The filter, run by an interpreter of its instructions: what the kernel would answer to each call.
 
-use super::super::OwnNet;
 use super::super::bpf::{AND, IF_AT_LEAST, JUMP, LOAD, RETURN};
+use super::super::{OwnNet, OwnUser};
 use super::*;
 
 /// What the kernel would answer.
@@ -32,7 +32,8 @@ fn run(program: &[Instruction], arch: u32, call: u32, arguments: [u64; 6]) -> u3
 fn with(sockets: Sockets) -> Confine {
     Confine {
         name: String::new(),
-        namespaces: Namespaces::Mount { net: OwnNet::No },
+        namespaces: Namespaces::Mount { net: OwnNet::No, user: OwnUser::IfNeeded },
+        landlock: 6,
         mounts: Vec::new(),
         rules: Vec::new(),
         sockets,
@@ -164,4 +165,43 @@ fn sockets_are_those_that_were_granted() {
     let raw = libc::SOCK_RAW as u64;
     let netlink = judge(Sockets::Network, libc::SYS_socket, &[libc::AF_NETLINK as u64, raw]);
     assert_eq!(netlink, ALLOW, "the C library asks for it in that way");
+}
+
+#[test]
+fn files_that_may_only_be_read_are_not_emptied_where_nothing_else_keeps_them() {
+    let judge = |namespaces, landlock, call, arguments: &[u64]| {
+        let confine = Confine { namespaces, landlock, ..with(Sockets::None) };
+        let mut all = [0; 6];
+        all[..arguments.len()].copy_from_slice(arguments);
+        run(&program(&confine).unwrap(), THIS_ARCHITECTURE.unwrap(), number(call), all)
+    };
+    const DENY: u32 = 0x0005_0000 | libc::EACCES as u32;
+    let [empty, write, both, neither] =
+        [libc::O_TRUNC, libc::O_WRONLY, libc::O_RDWR, libc::O_ACCMODE].map(|flag| flag as u64);
+    let cases = [
+        (0, ALLOW),
+        (write, ALLOW),
+        (empty | write, ALLOW),
+        (empty | both | libc::O_CREAT as u64, ALLOW),
+        (empty, DENY),
+        (empty | neither, DENY),
+        (empty | libc::O_CREAT as u64, DENY),
+        ((1 << 32) | empty, DENY),
+    ];
+    for (flags, expected) in cases {
+        for version in [0, 1, 2] {
+            assert_eq!(
+                judge(Namespaces::None, version, libc::SYS_openat, &[0, 0, flags]),
+                expected,
+                "{flags:o}"
+            );
+            #[cfg(target_arch = "x86_64")]
+            assert_eq!(judge(Namespaces::None, version, libc::SYS_open, &[0, flags]), expected, "{flags:o}");
+        }
+        assert_eq!(judge(Namespaces::None, 3, libc::SYS_openat, &[0, 0, flags]), ALLOW);
+        assert_eq!(judge(with(Sockets::None).namespaces, 1, libc::SYS_openat, &[0, 0, flags]), ALLOW);
+    }
+    assert_eq!(judge(Namespaces::None, 2, libc::SYS_truncate, &[]), REFUSE);
+    assert_eq!(judge(Namespaces::None, 2, libc::SYS_openat2, &[]), UNKNOWN);
+    assert_eq!(judge(Namespaces::None, 3, libc::SYS_truncate, &[]), ALLOW);
 }

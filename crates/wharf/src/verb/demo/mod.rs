@@ -30,9 +30,7 @@ use tokio::time::timeout;
 use tokio_util::compat::{Compat, TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use view::View;
 use wharf_core::TerminalId;
-use wharf_core::policy::OPEN;
-use wharf_shim::confine::OwnNet;
-use wharf_shim::probe;
+use wharf_core::policy::{Machine, OPEN};
 
 /// How long `wharf acp` may take to leave when the client has.
 const LEAVE: Duration = Duration::from_secs(10);
@@ -118,10 +116,8 @@ impl Drop for Workshop {
 fn start(own: &Path) -> Result<Child, Failure> {
     let mut command = Command::new(own);
     command.arg("acp");
-    if let Err(why) = probe::landlock().and_then(|_| probe::own_mounts(OwnNet::No)) {
-        report::say(&format!(
-            "without a sandbox, which this system does not allow ({why}); see `wharf doctor`"
-        ));
+    if let Err(why) = Machine::probe().means() {
+        report::say(&format!("without a sandbox ({why}); see `wharf doctor`"));
         command.args(["--sandbox", OPEN]);
     }
     command.arg("--").arg(own).arg(AGENT);

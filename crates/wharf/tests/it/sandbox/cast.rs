@@ -17,12 +17,31 @@ pub(crate) enum User {
     Ordinary,
 }
 
-/// What the user may make.
+/// The class of machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Surroundings {
+    /// This one.
     Usual,
     /// No user namespace, and for root no mount namespace either.
     NoNamespaces,
+    /// Landlock of no later version than this.
+    Landlock(u32),
+    /// Both.
+    OnlyLandlock(u32),
+}
+
+impl Surroundings {
+    pub(crate) fn has_namespaces(self) -> bool {
+        matches!(self, Self::Usual | Self::Landlock(_))
+    }
+
+    /// What wharf may use of Landlock; of what it does without, nothing.
+    pub(crate) fn landlock(self) -> u32 {
+        match self {
+            Self::Usual | Self::NoNamespaces => u32::MAX,
+            Self::Landlock(version) | Self::OnlyLandlock(version) => version,
+        }
+    }
 }
 
 /// Runs a program for which there are none.
@@ -53,7 +72,7 @@ impl User {
             let (user, group) = (format!("--reuid={id}"), format!("--regid={id}"));
             words.extend(["setpriv", &user, &group, "--clear-groups", "--"].map(str::to_owned));
         }
-        if surroundings == Surroundings::NoNamespaces {
+        if !surroundings.has_namespaces() {
             words.extend([PYTHON, "-c", WITHOUT].map(str::to_owned));
         }
         let mut words = words.iter().map(OsStr::new).chain([program.as_ref()]);
@@ -61,6 +80,11 @@ impl User {
         let mut command = Command::new(words.next().unwrap());
         command.args(words);
         command
+    }
+
+    /// The ordinary user's way in, and root's where the tests are run by root.
+    pub(crate) fn all() -> Vec<Self> {
+        [Self::Root, Self::Ordinary].into_iter().filter(|user| user.missing().is_none()).collect()
     }
 }
 

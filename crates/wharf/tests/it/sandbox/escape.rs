@@ -96,7 +96,8 @@ fn none_succeeds(user: User, surroundings: Surroundings, profile: Profile) {
         say(&format!("skipped as {user:?}: {why}"));
         return;
     }
-    let meant: Vec<&Attempt> = ATTEMPTS.iter().filter(|attempt| attempt.is_held_in(profile)).collect();
+    let meant: Vec<&Attempt> =
+        ATTEMPTS.iter().filter(|attempt| attempt.is_held_in(profile, surroundings)).collect();
     assert!(meant.len() >= 3, "{meant:?}");
     attempt(user, surroundings, profile, &meant).expect(|_, verdict| matches!(verdict, Verdict::Held(_)));
 }
@@ -130,74 +131,54 @@ fn in_the_open_attempts_succeed_without_namespaces_too() {
     }
 }
 
-#[test]
-fn no_attempt_succeeds_in_workspace_as_root() {
-    none_succeeds(User::Root, Surroundings::Usual, Profile::Workspace);
-}
-
-#[test]
-fn no_attempt_succeeds_in_workspace_as_an_ordinary_user() {
-    none_succeeds(User::Ordinary, Surroundings::Usual, Profile::Workspace);
-}
-
-#[test]
-fn no_attempt_succeeds_in_locked_as_root() {
-    none_succeeds(User::Root, Surroundings::Usual, Profile::Locked);
-}
-
-#[test]
-fn no_attempt_succeeds_in_locked_as_an_ordinary_user() {
-    none_succeeds(User::Ordinary, Surroundings::Usual, Profile::Locked);
-}
-
-#[test]
-fn no_attempt_succeeds_by_path_rules_alone_as_root() {
-    none_succeeds(User::Root, Surroundings::Usual, Profile::Bare);
-}
-
-#[test]
-fn no_attempt_succeeds_by_path_rules_alone_as_an_ordinary_user() {
-    none_succeeds(User::Ordinary, Surroundings::Usual, Profile::Bare);
-}
-
-#[test]
-fn no_listener_of_the_host_is_reached_from_a_loopback_of_ones_own() {
-    for user in [User::Root, User::Ordinary] {
-        none_succeeds(user, Surroundings::Usual, Profile::Loopback);
-    }
-}
-
-#[test]
-fn without_namespaces_no_attempt_succeeds_in_locked() {
-    for user in [User::Root, User::Ordinary] {
-        none_succeeds(user, Surroundings::NoNamespaces, Profile::Locked);
-    }
-}
-
-#[test]
-fn without_namespaces_no_attempt_succeeds_by_path_rules_alone() {
-    for user in [User::Root, User::Ordinary] {
-        none_succeeds(user, Surroundings::NoNamespaces, Profile::Bare);
-    }
-}
-
-#[test]
-fn without_namespaces_workspace_is_refused_and_says_what_to_do() {
-    for user in [User::Root, User::Ordinary] {
-        if let Some(why) = user.missing() {
-            say(&format!("skipped as {user:?}: {why}"));
-            continue;
+/// A class of machine, in every sandbox that a user has there.
+macro_rules! none_succeeds {
+    ($($name:ident: $profile:ident, $surroundings:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            for user in [User::Root, User::Ordinary] {
+                none_succeeds(user, $surroundings, Profile::$profile);
+            }
         }
-        let ground = Ground::new(user, Surroundings::NoNamespaces);
+    )* };
+}
+
+none_succeeds! {
+    no_attempt_succeeds_in_workspace: Workspace, Surroundings::Usual;
+    no_attempt_succeeds_in_locked: Locked, Surroundings::Usual;
+    no_attempt_succeeds_by_path_rules_alone: Bare, Surroundings::Usual;
+    no_attempt_succeeds_where_names_are_protected_strictly: Strict, Surroundings::Usual;
+    no_listener_of_the_host_is_reached_from_a_loopback_of_ones_own: Loopback, Surroundings::Usual;
+    with_landlock_4_no_attempt_succeeds_in_workspace: Workspace, Surroundings::Landlock(4);
+    with_landlock_2_no_attempt_succeeds_in_workspace: Workspace, Surroundings::Landlock(2);
+    with_landlock_1_no_attempt_succeeds_in_workspace: Workspace, Surroundings::Landlock(1);
+    without_landlock_no_attempt_succeeds_in_workspace: Workspace, Surroundings::Landlock(0);
+    without_namespaces_no_attempt_succeeds_in_workspace: Workspace, Surroundings::NoNamespaces;
+    without_namespaces_no_attempt_succeeds_in_locked: Locked, Surroundings::NoNamespaces;
+    with_landlock_4_alone_no_attempt_succeeds_in_workspace: Workspace, Surroundings::OnlyLandlock(4);
+    with_landlock_4_alone_no_attempt_succeeds_in_locked: Locked, Surroundings::OnlyLandlock(4);
+    with_landlock_2_alone_no_attempt_succeeds_in_workspace: Workspace, Surroundings::OnlyLandlock(2);
+    with_landlock_2_alone_no_attempt_succeeds_in_locked: Locked, Surroundings::OnlyLandlock(2);
+}
+
+#[test]
+fn where_neither_namespaces_nor_landlock_hold_it_a_command_is_refused_with_the_ways_out() {
+    for (user, version) in User::all().into_iter().flat_map(|user| [(user, 0), (user, 1)]) {
+        let ground = Ground::new(user, Surroundings::OnlyLandlock(version));
         let witness = ground.path("root/ran");
         let touch = ["--", "touch", witness.to_str().unwrap()];
         assert_eq!(finish(ground.run(Profile::Open, &touch).spawn().unwrap()).code, Some(0));
         std::fs::remove_file(&witness).unwrap();
         let done = finish(ground.run(Profile::Workspace, &touch).spawn().unwrap());
         assert_eq!(done.code, Some(125), "{done:?}");
-        assert!(done.err.contains("namespace") && done.err.contains("workspace"), "{done:?}");
-        assert!(done.err.contains("namespaces = \"never\""), "the way out is not named: {done:?}");
+        for part in ["mounts", "Landlock", "wharf doctor", "--sandbox open"] {
+            assert!(done.err.contains(part), "{part}: {done:?}");
+        }
+        assert!(!done.err.contains("No space left"), "{done:?}");
         assert!(!witness.exists(), "it ran all the same");
+        let doctor = finish(ground.wharf(["doctor"]).spawn().unwrap());
+        assert_eq!(doctor.code, Some(1), "{doctor:?}");
+        assert!(doctor.out.contains("agents' commands will NOT run here"), "{doctor:?}");
     }
 }
 

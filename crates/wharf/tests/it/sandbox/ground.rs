@@ -115,6 +115,9 @@ impl Ground {
     /// wharf with these words.
     pub(crate) fn wharf<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = self.command(self.surroundings, self.path("bin/wharf"));
+        if let Surroundings::Landlock(version) | Surroundings::OnlyLandlock(version) = self.surroundings {
+            command.env("WHARF_FAILPOINTS", format!("landlock={version}"));
+        }
         command.args(args);
         command
     }

@@ -41,9 +41,9 @@ fn settings_behind_a_link_can_be_changed_in_the_open() {
 }
 
 #[test]
-fn settings_behind_a_link_cannot_be_changed_in_workspace() {
+fn settings_behind_a_link_cannot_be_changed_where_they_are_protected_strictly() {
     for user in users() {
-        assert_eq!(changes_settings_behind_a_link(user, Profile::Workspace), [""; 0], "as {user:?}");
+        assert_eq!(changes_settings_behind_a_link(user, Profile::Strict), [""; 0], "as {user:?}");
     }
 }
 
@@ -118,7 +118,7 @@ fn what_is_protected_can_get_a_second_name_in_the_open() {
 #[test]
 fn what_is_protected_gets_no_second_name_in_a_sandbox() {
     for user in users() {
-        for profile in [Profile::Workspace, Profile::Locked] {
+        for profile in [Profile::Strict, Profile::Locked] {
             assert_eq!(changes_by_second_name(user, profile), [""; 0], "as {user:?} in {}", profile.name());
         }
     }

@@ -137,27 +137,27 @@ fn missing_hooks_can_be_planted_in_the_open() {
 #[test]
 fn missing_hooks_cannot_be_planted_from_a_sandbox() {
     for user in users() {
-        assert!(!plants_where_there_are_no_hooks(user, Profile::Workspace), "as {user:?}");
+        assert!(!plants_where_there_are_no_hooks(user, Profile::Strict), "as {user:?}");
         assert!(!plants_where_there_are_no_hooks(user, Profile::Locked), "as {user:?}");
     }
 }
 
 /// What protects a file that does not exist must not be seen by anybody afterwards, and only while it runs by others.
 #[test]
-fn protecting_what_is_not_there_leaves_nothing_behind() {
+fn protecting_what_is_not_there_strictly_leaves_nothing_behind() {
     for user in users() {
         let ground = workshop(user);
         let gate = ground.path("root/gate");
         let fifo = finish(ground.command(Surroundings::Usual, "mkfifo").arg(&gate).spawn().unwrap());
         assert_eq!(fifo.code, Some(0), "{fifo:?}");
         let line = format!("echo up; read x < {}", gate.display());
-        let mut first = ground.run(Profile::Workspace, &["-c", &line]).spawn().unwrap();
+        let mut first = ground.run(Profile::Strict, &["-c", &line]).spawn().unwrap();
         read_until(first.stdout.as_mut().unwrap(), "up\n");
         // A second one at the same time, which ends before the first does.
-        assert_eq!(bash(&ground, Profile::Workspace, "true", Stream::Pipe).code, Some(0));
+        assert_eq!(bash(&ground, Profile::Strict, "true", Stream::Pipe).code, Some(0));
         let done = bash(
             &ground,
-            Profile::Workspace,
+            Profile::Strict,
             "{ echo x > .mcp.json; } 2>/dev/null || echo still held",
             Stream::Pipe,
         );
@@ -168,6 +168,21 @@ fn protecting_what_is_not_there_leaves_nothing_behind() {
         let mut names: Vec<_> = names.collect();
         names.sort();
         assert_eq!(names, ["gate"], "as {user:?}");
+    }
+}
+
+/// A project is as its owner left it while commands run in it: nothing of the sandbox stands in there.
+#[test]
+fn nothing_of_a_sandbox_is_seen_in_the_project() {
+    for (user, profile) in users().into_iter().flat_map(|user| SANDBOXES.map(|profile| (user, profile))) {
+        let ground = workshop(user);
+        let done = bash(&ground, profile, "ls -A | wc -l", Stream::Pipe);
+        assert_eq!((done.code, done.out.trim()), (Some(0), "0"), "as {user:?} in {profile:?}: {done:?}");
+        let mut run = ground.run(profile, &["--pty", "-c", "echo up; exec sleep 300"]).spawn().unwrap();
+        read_until(run.stdout.as_mut().unwrap(), "up");
+        assert_eq!(std::fs::read_dir(ground.path("root")).unwrap().count(), 0, "as {user:?} in {profile:?}");
+        run.kill().unwrap();
+        run.wait().unwrap();
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) enum Profile {
     Bare,
     /// Of [`POLICY`]: as `workspace`, with a loopback of its own.
     Loopback,
+    /// Of [`POLICY`]: as `workspace`, and what git may want to change stays as it is, too, and what does not exist.
+    Strict,
 }
 
 impl Profile {
@@ -32,6 +34,7 @@ impl Profile {
             Self::Locked => "locked",
             Self::Bare => "bare",
             Self::Loopback => "loopback",
+            Self::Strict => "strict",
         }
     }
 
@@ -40,7 +43,7 @@ impl Profile {
         let flags = match self {
             Self::Open => vec![],
             Self::Workspace | Self::Locked => vec!["--sandbox", self.name()],
-            Self::Bare | Self::Loopback => vec!["--policy", policy, "--sandbox", self.name()],
+            Self::Bare | Self::Loopback | Self::Strict => vec!["--policy", policy, "--sandbox", self.name()],
         };
         flags.into_iter().map(str::to_owned).collect()
     }
@@ -57,4 +60,7 @@ namespaces = "never"
 [profile.loopback]
 base = "workspace"
 network = "loopback"
+
+[profile.strict]
+protection = "strict"
 "#;

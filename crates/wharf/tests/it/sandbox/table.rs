@@ -4,7 +4,7 @@
 
 use super::Profile;
 use super::cast::{Surroundings, User};
-use Held::{Everywhere, Locked, Metadata, NoNetwork, NoSockets, Protected};
+use Held::{Abstract, Everywhere, Locked, Metadata, NoNetwork, NoSockets, Protected, Settings, Signal};
 use Open::{Fails, Succeeds, Varies};
 
 #[derive(Debug)]
@@ -33,8 +33,14 @@ enum Held {
     /// The kernel's path rules do not speak of it: a profile has mounts that are read-only, or refuses the calls, or does
     /// without, as its description says.
     Metadata,
-    /// Where there are files in the root that may not be written.
+    /// Where mounts keep the hooks of the root's repository as they are.
     Protected,
+    /// Where mounts keep names in the root as they are that git may want to change, whether they exist or not.
+    Settings,
+    /// Where no signal leaves the sandbox.
+    Signal,
+    /// Where no socket without a path is reached outside the sandbox.
+    Abstract,
     /// Where the host's network is out of reach.
     NoNetwork,
     /// Where sockets of files are refused, because no mount hides those of others.
@@ -43,21 +49,26 @@ enum Held {
 }
 
 impl Attempt {
-    pub(crate) fn is_held_in(&self, profile: Profile) -> bool {
-        use Profile::{Bare, Loopback, Workspace};
-        let profiles: &[Profile] = match self.held {
-            Everywhere => &[Workspace, Profile::Locked, Bare],
-            Metadata | Protected => &[Workspace, Profile::Locked],
-            NoNetwork => &[Profile::Locked, Loopback],
-            NoSockets => &[Profile::Locked, Bare],
-            Locked => &[Profile::Locked],
-        };
-        profiles.contains(&profile)
+    /// What is guaranteed is held on every machine, and the rest where the machine has what it takes.
+    pub(crate) fn is_held_in(&self, profile: Profile, on: Surroundings) -> bool {
+        let mounts = on.has_namespaces() && !matches!(profile, Profile::Bare | Profile::Locked);
+        let locked = profile == Profile::Locked;
+        match self.held {
+            Everywhere => true,
+            Metadata => mounts || locked,
+            Protected => mounts || locked,
+            Settings => (mounts && profile == Profile::Strict) || locked,
+            Signal => on.landlock() >= 6,
+            Abstract => on.landlock() >= 6 || !mounts,
+            NoNetwork => locked || profile == Profile::Loopback,
+            NoSockets => !mounts,
+            Locked => locked,
+        }
     }
 
     /// Whether the table speaks of it here: not of what makes namespaces where there are none.
-    pub(crate) fn is_possible(&self, surroundings: Surroundings) -> bool {
-        surroundings == Surroundings::Usual || !self.name.contains("namespace")
+    pub(crate) fn is_possible(&self, on: Surroundings) -> bool {
+        on.has_namespaces() || !self.name.contains("namespace")
     }
 
     pub(crate) fn in_the_open(&self, user: User) -> Open {
@@ -134,14 +145,14 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     row("mount-in-namespace-by-clone3", Everywhere, Succeeds, Succeeds),
     row("unmask-in-new-user-namespace", Everywhere, Succeeds, Succeeds),
     // Reaching processes outside.
-    row("kill-another", Everywhere, Succeeds, Succeeds),
-    row("kill-a-group", Everywhere, Succeeds, Succeeds),
-    row("kill-a-thread", Everywhere, Succeeds, Succeeds),
-    row("kill-by-pidfd", Everywhere, Succeeds, Succeeds),
-    row("kill-by-queued-signal", Everywhere, Succeeds, Succeeds),
-    row("kill-by-file-owner", Everywhere, Succeeds, Succeeds),
-    row("signal-the-holder", Everywhere, Succeeds, Succeeds),
-    row("signal-another-terminal", Everywhere, Succeeds, Succeeds),
+    row("kill-another", Signal, Succeeds, Succeeds),
+    row("kill-a-group", Signal, Succeeds, Succeeds),
+    row("kill-a-thread", Signal, Succeeds, Succeeds),
+    row("kill-by-pidfd", Signal, Succeeds, Succeeds),
+    row("kill-by-queued-signal", Signal, Succeeds, Succeeds),
+    row("kill-by-file-owner", Signal, Succeeds, Succeeds),
+    row("signal-the-holder", Signal, Succeeds, Succeeds),
+    row("signal-another-terminal", Signal, Succeeds, Succeeds),
     row("trace-another", Everywhere, Succeeds, Succeeds),
     row("trace-the-holder", Everywhere, Succeeds, Succeeds),
     row("read-memory-by-call", Everywhere, Succeeds, Succeeds),
@@ -194,8 +205,8 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     row("ask-by-root-link-of-another", Everywhere, Succeeds, Succeeds),
     row("ask-another-terminal", Everywhere, Succeeds, Succeeds),
     row("ask-own-holder", Everywhere, Succeeds, Succeeds),
-    row("ask-abstract-socket", Everywhere, Succeeds, Succeeds),
-    row("ask-abstract-socket-by-datagram", Everywhere, Succeeds, Succeeds),
+    row("ask-abstract-socket", Abstract, Succeeds, Succeeds),
+    row("ask-abstract-socket-by-datagram", Abstract, Succeeds, Succeeds),
     row("ask-any-socket-file", NoSockets, Succeeds, Succeeds),
     row("connect-by-tcp", NoNetwork, Succeeds, Succeeds),
     row("connect-by-tcp-6", NoNetwork, Varies, Varies),
@@ -259,10 +270,10 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     row("move-the-repository-away-and-back", Protected, Succeeds, Succeeds),
     row("replace-the-repository-by-a-symlink", Protected, Succeeds, Succeeds),
     row("replace-the-repository-by-a-file", Protected, Succeeds, Succeeds),
-    row("add-editor-tasks", Protected, Succeeds, Succeeds),
-    row("add-agent-settings", Protected, Succeeds, Succeeds),
-    row("add-tool-servers", Protected, Succeeds, Succeeds),
-    row("move-tool-servers-in", Protected, Succeeds, Succeeds),
-    row("link-tool-servers-in", Protected, Succeeds, Succeeds),
-    row("move-agent-settings-in", Protected, Succeeds, Succeeds),
+    row("add-editor-tasks", Settings, Succeeds, Succeeds),
+    row("add-agent-settings", Settings, Succeeds, Succeeds),
+    row("add-tool-servers", Settings, Succeeds, Succeeds),
+    row("move-tool-servers-in", Settings, Succeeds, Succeeds),
+    row("link-tool-servers-in", Settings, Succeeds, Succeeds),
+    row("move-agent-settings-in", Settings, Succeeds, Succeeds),
 ];

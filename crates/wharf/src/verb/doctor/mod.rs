@@ -1,4 +1,6 @@
-//! `wharf doctor`: what this machine offers, and what each missing thing costs.
+//! `wharf doctor`: what this machine offers, what each missing thing costs, and what that means for the commands of agents.
+
+mod agents;
 
 use crate::cli::Doctor;
 use crate::exit_code::{self, Code};
@@ -10,7 +12,8 @@ use anstyle::AnsiColor;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use wharf_core::Holder;
-use wharf_shim::confine::OwnNet;
+use wharf_core::policy::LANDLOCK_NEEDED;
+use wharf_shim::confine::{OwnNet, OwnUser};
 use wharf_shim::launch;
 use wharf_shim::probe::{self, Answer};
 
@@ -20,23 +23,30 @@ const ENOUGH_FILES: u64 = 1024;
 pub(crate) fn run(args: &Doctor, place: &Place) -> Result<Code, Failure> {
     // Takes seconds where nobody does it, so everything else is looked at meanwhile.
     let orphans = std::thread::spawn(probe::orphans);
+    let outlook = agents::outlook(place)?;
     let mut capabilities = [needed(place), helpful(place), for_limits(), for_sandboxes()].concat();
     let orphans = orphans.join().unwrap_or_else(|_| Err("it could not be tried".to_owned()));
     capabilities.push(reaped(orphans));
+    capabilities.push(agents::capability(&outlook, place));
     let works = capabilities.iter().all(|c| c.have || !c.required);
     if args.json {
         show::print_json(&capabilities)?;
     } else {
-        show::print(&page(&capabilities, works))?;
+        let last = if works { agents::answer(&outlook, place) } else { BROKEN.to_owned() };
+        show::print(&(page(&capabilities) + &last))?;
     }
-    Ok(if works { exit_code::DONE } else { exit_code::REFUSED })
+    let runs = works && outlook.held.is_ok();
+    Ok(if runs { exit_code::DONE } else { exit_code::REFUSED })
 }
+
+/// What is said last where nothing can be started.
+const BROKEN: &str = "wharf does not work here; see what is MISSING.\n";
 
 impl Capability {
     fn new(name: &'static str, answer: Answer, [used_for, without_it, advice]: [&'static str; 3]) -> Self {
         let have = answer.is_ok();
         let detail = answer.unwrap_or_else(|why| why);
-        Self { name, have, required: false, detail, used_for, without_it, advice }
+        Self { name, have, required: false, detail, used_for, without_it, advice: advice.into() }
     }
 
     fn required(mut self) -> Self {
@@ -188,36 +198,45 @@ fn for_limits() -> Vec<Capability> {
     ]
 }
 
-/// What confining commands rests on.
+/// What confining commands rests on. Either of the first two will do.
 fn for_sandboxes() -> Vec<Capability> {
-    const ALL: &str = "commands run only with --sandbox open";
-    const USERS: &str =
-        "allow user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces, AppArmor)";
-    const NEVER: &str = "the sandbox `workspace` is refused; `locked` works, and so does a profile with namespaces = \"never\"";
+    const USERS: &str = "see the end of this page, where there is something to do";
+    let mounts =
+        |net, user| probe::own_mounts(net, user).map(|()| String::new()).map_err(|why| why.to_string());
+    let landlock = probe::landlock_version();
+    let user = if landlock < LANDLOCK_NEEDED.0 { OwnUser::Always } else { OwnUser::IfNeeded };
     vec![
+        Capability::new(
+            "own mounts",
+            mounts(OwnNet::No, user),
+            [
+                "sandboxes: hiding secrets, keeping everything else as it is",
+                "Landlock holds what it can: hooks and settings in the project are not protected, and there are no Unix sockets",
+                USERS,
+            ],
+        ),
         Capability::new(
             "Landlock",
             probe::landlock(),
             [
-                "every sandbox: which files a command may touch",
-                ALL,
-                "use Linux 6.12 or later with lsm=landlock",
+                "sandboxes: which files a command may touch, which processes it may signal",
+                "mounts hold what they can; without either, commands run only with --sandbox open",
+                "use Linux 5.19 or later, better 6.12, with landlock among its security modules (lsm=)",
             ],
         ),
         Capability::new(
             "seccomp",
             probe::seccomp(),
-            ["every sandbox: which system calls it may make", ALL, "use a kernel with seccomp filters"],
-        ),
-        Capability::new(
-            "own mounts",
-            probe::own_mounts(OwnNet::No),
-            ["the sandbox `workspace`: hiding and protecting files", NEVER, USERS],
+            [
+                "sandboxes: which system calls a command may make",
+                "commands run only with --sandbox open",
+                "use a kernel with seccomp filters",
+            ],
         ),
         Capability::new(
             "own network",
-            probe::own_mounts(OwnNet::Loopback),
-            ["profiles with a loopback of their own", "such a profile is refused", USERS],
+            mounts(OwnNet::Loopback, user),
+            ["profiles with a loopback of their own", "such a profile has no network at all", USERS],
         ),
     ]
 }
@@ -262,7 +281,7 @@ fn open_files() -> Answer {
     if now.is_none_or(|limit| limit >= ENOUGH_FILES) { Ok(detail) } else { Err(detail) }
 }
 
-fn page(capabilities: &[Capability], works: bool) -> String {
+fn page(capabilities: &[Capability]) -> String {
     let (good, bad, poor) =
         (AnsiColor::Green.on_default(), AnsiColor::Red.on_default().bold(), AnsiColor::Yellow.on_default());
     let width = capabilities.iter().map(|c| c.name.len()).max().unwrap_or(0);
@@ -280,5 +299,5 @@ fn page(capabilities: &[Capability], works: bool) -> String {
             text += &format!("{indent}without it: {}\n{indent}to get it:  {}\n", c.without_it, c.advice);
         }
     }
-    text + if works { "wharf works here.\n" } else { "wharf does not work here; see what is MISSING.\n" }
+    text
 }

@@ -1,0 +1,110 @@
+//! Directories that hold hidden names, as commands see them: with everything but those.
+//!
+//! A mount over a hidden file goes when the file is replaced outside, as whoever writes credentials does it; so what is
+//! covered is the directory around it. What is put there later is not seen, whatever its name; what is replaced later is
+//! seen as it was when the command started, and directories in it are the same ones as outside.
+
+use super::{Draft, c_path, identity, is_within};
+use crate::policy::existing::Holding;
+use rustix::fs::{Access, AtFlags, CWD};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::{self, DirEntry};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use wharf_shim::confine::{Entry, Look, Mount};
+
+/// Each name is a mount. A directory with more of them than this is left as it is, with mounts over what is hidden in it.
+const MOST: usize = 1000;
+
+/// Names that are left out, by directory.
+pub(super) type Views = BTreeMap<PathBuf, BTreeSet<OsString>>;
+
+impl Draft<'_> {
+    /// The directories that need a view.
+    pub(super) fn views(&self, is_gone: impl Fn(&Path) -> bool) -> Views {
+        let mut views = Views::new();
+        for Holding { real, names, .. } in &self.holding {
+            views.entry(real.clone()).or_default().extend(names.iter().cloned());
+        }
+        for found in &self.hidden {
+            let (Some(parent), Some(name)) = (found.real.parent(), found.real.file_name()) else { continue };
+            views.entry(parent.to_owned()).or_default().insert(name.to_owned());
+        }
+        views.retain(|path, _| !is_gone(path) && self.can_be_viewed(path));
+        views
+    }
+
+    /// Not where commands write, since what they made would be nowhere; and only where this user could replace something.
+    fn can_be_viewed(&self, path: &Path) -> bool {
+        let is_written = self.writable.iter().any(|spot| is_within(path, &spot.path))
+            || self.ground.roots.iter().any(|root| is_within(path, root.path()));
+        let is_hidden = self.hidden.iter().any(|hidden| is_within(path, &hidden.real));
+        let may_replace = rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+        path != Path::new("/") && !is_written && !is_hidden && (may_replace || is_own(path))
+    }
+}
+
+fn is_own(path: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == own)
+}
+
+/// The view of a directory, or nothing if it cannot be listed or holds too much.
+pub(super) fn view(path: &Path, left_out: &BTreeSet<OsString>) -> Result<Option<Mount>, String> {
+    let (Ok(meta), Ok(listed)) = (fs::symlink_metadata(path), fs::read_dir(path)) else { return Ok(None) };
+    let mut entries = Vec::new();
+    for entry in listed {
+        let Ok(entry) = entry else { return Ok(None) };
+        if !left_out.contains(&entry.file_name()) {
+            entries.extend(shown(&entry));
+        }
+        if entries.len() > MOST {
+            return Ok(None);
+        }
+    }
+    let owner = rustix::process::geteuid().is_root().then(|| (meta.uid(), meta.gid()));
+    let look = Look { mode: meta.mode() & 0o777, owner };
+    Ok(Some(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries }))
+}
+
+/// Sockets, pipes and devices of others are nobody's business.
+fn shown(entry: &DirEntry) -> Option<Entry> {
+    let (name, kind) = (c_name(&entry.file_name())?, entry.file_type().ok()?);
+    if kind.is_dir() {
+        Some(Entry::Directory(name))
+    } else if kind.is_file() {
+        Some(Entry::File(name))
+    } else if kind.is_symlink() {
+        let target = c_name(fs::read_link(entry.path()).ok()?.as_os_str())?;
+        Some(Entry::Link { name, target })
+    } else {
+        None
+    }
+}
+
+fn c_name(name: &OsStr) -> Option<CString> {
+    CString::new(name.as_bytes()).ok()
+}
+
+/// Devices that programs cannot do without and that lead nowhere.
+pub(super) const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+/// A `/dev` with nothing else in it, where Landlock does not keep commands from the rest.
+pub(super) fn devices() -> Result<Mount, String> {
+    let (path, name) = (Path::new("/dev"), |text: &str| CString::new(text).unwrap_or_default());
+    let link = |text, target| Entry::Link { name: name(text), target: name(target) };
+    let mut entries: Vec<Entry> = DEVICES.map(|device| Entry::File(name(device))).into();
+    entries.extend(["pts", "shm"].map(|dir| Entry::Empty(name(dir))));
+    entries.push(Entry::Blank(name("console")));
+    entries.extend([
+        link("ptmx", "pts/ptmx"),
+        link("fd", "/proc/self/fd"),
+        link("stdin", "/proc/self/fd/0"),
+        link("stdout", "/proc/self/fd/1"),
+        link("stderr", "/proc/self/fd/2"),
+    ]);
+    let look = Look { mode: 0o755, owner: None };
+    Ok(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries })
+}
