@@ -34,6 +34,8 @@ pub struct Grant {
     pub(crate) confine: Option<Confine>,
     /// What the sandbox should hold and does not on this machine.
     pub(crate) missing: Vec<Extra>,
+    /// What is in force, in one line; empty for `open`.
+    pub(crate) note: String,
 }
 
 /// What is wrong with a spec.
@@ -126,6 +128,7 @@ pub(crate) fn prepare(spec: Spec, cwd: OwnedFd, env: Vec<(OsString, OsString)>) 
         terms: Vec::new(),
         confine: None,
         missing: Vec::new(),
+        note: String::new(),
         cwd,
         spec,
     })

@@ -132,6 +132,8 @@ pub(crate) struct Listed {
     origin: String,
     /// The sandbox it runs in; `open` if it has none.
     sandbox: String,
+    /// What that sandbox should hold and does not on this machine.
+    not_held: Vec<String>,
     /// The agent's session, if it was an agent.
     session: Option<String>,
 }
@@ -169,6 +171,7 @@ impl Listed {
             cwd: meta.cwd.to_string_lossy().into_owned(),
             origin: meta.origin.clone(),
             sandbox: meta.sandbox.clone(),
+            not_held: meta.not_held.clone(),
             session: meta.session.clone(),
         }
     }

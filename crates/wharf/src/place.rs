@@ -27,12 +27,28 @@ impl Place {
 
     /// The store of this place.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
-        Ok(Store::open(self.dirs.clone(), self.holder.clone())?)
+        Store::open(self.dirs.clone(), self.holder.clone()).map_err(|error| self.explain(error.into()))
+    }
+
+    /// Inside a sandbox wharf's own files are hidden, which is nobody's mistake.
+    fn explain(&self, failure: Failure) -> Failure {
+        let inside = self.variable(OsStr::new(wharf_shim::tree::lost::VARIABLE));
+        let confined = std::fs::read_to_string("/proc/self/status")
+            .is_ok_and(|status| status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"));
+        match inside.filter(|_| confined) {
+            Some(terminal) => Failure::new(format!(
+                "this is inside a sandbox of wharf, in its terminal {}, and wharf's own files are hidden here",
+                terminal.to_string_lossy()
+            ))
+            .hint("run it outside, or ask the person to"),
+            None => failure,
+        }
     }
 
     /// The same for a program that creates one terminal after the other: the next is always ready.
     pub(crate) fn store_for_many(&self) -> Result<Store, Failure> {
-        let store = Store::open_with(self.dirs.clone(), self.holder.clone(), Spares::One)?;
+        let store = Store::open_with(self.dirs.clone(), self.holder.clone(), Spares::One)
+            .map_err(|error| self.explain(error.into()))?;
         let state = &self.dirs.state;
         // Said at once, and not with the first command.
         rustix::fs::access(state, rustix::fs::Access::WRITE_OK)

@@ -7,18 +7,24 @@ use super::slot::Slot;
 use super::{Event, Host, refusal};
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionId;
+use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::{SemaphorePermit, watch};
 use tokio::task::AbortHandle;
-use wharf_core::{ControlError, Ended, ReadError, Remains, Store, Terminal, TerminalId};
+use wharf_core::policy::{Change, Settings};
+use wharf_core::{ControlError, Ended, Meta, ReadError, Remains, Store, Terminal, TerminalId};
 
 pub(super) struct Entry {
     id: TerminalId,
     session: SessionId,
-    sandbox: String,
+    about: About,
     limit: usize,
+    /// What makes programs outside run something, as it was before.
+    before: Mutex<Option<Settings>>,
+    /// What of it has changed, once it has ended.
+    changes: OnceLock<Vec<Change>>,
     /// While it runs, so that all who wait share one question to its holder.
     live: Mutex<Option<Live>>,
     /// Whether its end was told.
@@ -26,6 +32,37 @@ pub(super) struct Entry {
     /// How far its release is, once one has begun.
     released: watch::Sender<Release>,
     tracker: Mutex<Option<AbortHandle>>,
+}
+
+/// What is said of the sandbox.
+#[derive(Debug, Clone, Default)]
+pub(super) struct About {
+    sandbox: String,
+    note: String,
+    not_held: Vec<String>,
+}
+
+impl About {
+    fn of(meta: &Meta) -> Self {
+        Self {
+            sandbox: meta.sandbox.clone(),
+            note: meta.sandbox_note.clone(),
+            not_held: meta.not_held.clone(),
+        }
+    }
+
+    /// For an answer.
+    pub(super) fn json(&self) -> Map<String, Value> {
+        let mut about = Map::new();
+        about.insert("sandbox".to_owned(), json!(self.sandbox));
+        if !self.note.is_empty() {
+            about.insert("sandboxNote".to_owned(), json!(self.note));
+        }
+        if !self.not_held.is_empty() {
+            about.insert("notHeld".to_owned(), json!(self.not_held));
+        }
+        about
+    }
 }
 
 /// A terminal that runs, and its place among those that may at the same time.
@@ -54,11 +91,19 @@ pub(super) enum Until {
 }
 
 impl Entry {
-    pub(super) fn new(terminal: &Terminal, session: SessionId, limit: u64, slot: Slot) -> Self {
+    pub(super) fn new(
+        terminal: &Terminal,
+        session: SessionId,
+        limit: u64,
+        slot: Slot,
+        before: Option<Settings>,
+    ) -> Self {
         Self {
             id: terminal.id().clone(),
             session,
-            sandbox: terminal.meta().sandbox.clone(),
+            about: About::of(terminal.meta()),
+            before: Mutex::new(before),
+            changes: OnceLock::new(),
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
             live: Mutex::new(Some(Live { terminal: terminal.clone(), _slot: slot })),
             told: AtomicBool::new(false),
@@ -75,8 +120,28 @@ impl Entry {
         &self.session
     }
 
-    pub(super) fn sandbox(&self) -> &str {
-        &self.sandbox
+    pub(super) fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// What a terminal that has ended has to be told with: what was changed that runs something, and the sandbox, if it
+    /// failed.
+    pub(super) fn in_the_end(&self, failed: bool) -> Option<Map<String, Value>> {
+        let mut about = if failed && !self.about.note.is_empty() { self.about.json() } else { Map::new() };
+        let change = |change: &Change| json!({ "path": change.path.to_string_lossy(), "change": change.kind.word(), "why": change.why });
+        let changes: Vec<Value> = self.changes().iter().map(change).collect();
+        if !changes.is_empty() {
+            about.insert("settings".to_owned(), json!(changes));
+        }
+        (!about.is_empty()).then(|| Map::from_iter([("wharf".to_owned(), Value::Object(about))]))
+    }
+
+    /// Looked for once, when it has ended; nothing is kept for it afterwards.
+    fn changes(&self) -> &[Change] {
+        self.changes.get_or_init(|| {
+            let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+            before.map(|before| before.changes()).unwrap_or_default()
+        })
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -116,7 +181,11 @@ impl Entry {
     /// Once, whoever sees it first.
     fn tell_end(&self, host: &Host, ended: Ended) {
         if !self.told.swap(true, Ordering::Relaxed) {
+            let changes = self.changes().to_vec();
             let (session, id) = (self.session.clone(), self.id.clone());
+            if !changes.is_empty() {
+                host.tell(&Event::Settings { session: session.clone(), id: id.clone(), changes });
+            }
             host.tell(&Event::Ended { session, id, ended });
         }
     }

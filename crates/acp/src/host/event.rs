@@ -3,6 +3,7 @@
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionId;
 use std::path::PathBuf;
+use wharf_core::policy::Change;
 use wharf_core::{Ended, Terminal, TerminalId};
 
 /// Something that happened.
@@ -40,6 +41,15 @@ pub enum Event {
         id: TerminalId,
         /// How.
         ended: Ended,
+    },
+    /// Files that make programs outside the sandbox run something were made or changed while a command ran.
+    Settings {
+        /// Whose it was.
+        session: SessionId,
+        /// The terminal.
+        id: TerminalId,
+        /// Which files, and how.
+        changes: Vec<Change>,
     },
     /// A terminal was forgotten, and nothing of it is left.
     Released {

@@ -11,7 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tokio::sync::Semaphore;
 use wharf_core::policy::audit::{Decision, Entry, Ruling, Who};
 use wharf_core::policy::{
-    Answer, Approvals, Asker, AuditError, Facts, Judgement, Pending, Question, SessionPlace, Shown,
+    Answer, Approvals, Asker, AuditError, Change, Facts, Judgement, Pending, Question, SessionPlace, Shown,
 };
 use wharf_core::{CreateError, Ended, Grant, Spec, TerminalId};
 
@@ -122,6 +122,12 @@ impl Host {
     pub(super) fn record_end(&self, terminal: &TerminalId, ended: &Ended) {
         // It has ended, written down or not; its journal has it too.
         let _ = self.write(&Entry::End { terminal: terminal.clone(), ended: ended.clone() });
+    }
+
+    pub(super) fn record_changes(&self, terminal: &TerminalId, changes: &[Change]) {
+        for change in changes {
+            let _ = self.write(&Entry::Settings { terminal: terminal.clone(), change: change.clone() });
+        }
     }
 
     fn write(&self, entry: &Entry) -> Result<(), AuditError> {

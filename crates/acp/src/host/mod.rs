@@ -25,8 +25,8 @@ pub(crate) use service::answer;
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     ClientCapabilities, CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest,
-    KillTerminalResponse, ReleaseTerminalRequest, ReleaseTerminalResponse, SessionId, TerminalOutputRequest,
-    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    KillTerminalResponse, ReleaseTerminalRequest, ReleaseTerminalResponse, SessionId, TerminalExitStatus,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 use entry::{Entry, Until};
 use issued::Issued;
@@ -281,7 +281,7 @@ impl Host {
             });
             let made = made.await.map_err(|_| refusal::internal("the terminal could not be made"))?;
             let entry = made?.claim().ok_or_else(|| refusal::internal("the terminal is gone"))?;
-            let about = json!({ "wharf": { "sandbox": entry.sandbox() } });
+            let about = json!({ "wharf": entry.about().json() });
             Ok(CreateTerminalResponse::new(entry.id().as_str().to_owned()).meta(about.as_object().cloned()))
         }
     }
@@ -297,12 +297,14 @@ impl Host {
         let spec = command::spec(settings, request, cwd.clone())?;
         let id = self.shared.issued.issue(&request.session_id).map_err(refusal::of_io)?;
         let slot = self.take_slot(request, &cwd)?;
+        let place = SessionPlace { cwd: cwd.clone(), key: request.session_id.to_string() };
         let grant = self.permit(request, spec, cwd, &id, unwanted).await?;
+        let before = settings.judge.settings(&place);
         let turn = self.shared.turns.acquire().await;
         let created = self.shared.store.create_as(id.clone(), grant).await;
         let terminal = created.map_err(|error| self.not_started(id, error))?;
         let limit = request.output_byte_limit.unwrap_or(settings.default_limit).min(settings.max_limit);
-        let entry = Arc::new(Entry::new(&terminal, request.session_id.clone(), limit, slot));
+        let entry = Arc::new(Entry::new(&terminal, request.session_id.clone(), limit, slot, before));
         // Told before anybody can ask about it: whoever records it misses nothing.
         self.tell(&Event::Created { session: request.session_id.clone(), terminal: terminal.clone() });
         let added = self.sessions().add(entry.clone());
@@ -326,7 +328,9 @@ impl Host {
     pub fn output(&self, request: &TerminalOutputRequest) -> Result<TerminalOutputResponse, Error> {
         let entry = self.entry(&request.session_id, &request.terminal_id.0)?;
         let terminal = entry.open(&self.shared.store).map_err(refusal::of_read)?;
-        output::answer(&terminal, entry.limit()).map_err(refusal::of_read)
+        let answer = output::answer(&terminal, entry.limit()).map_err(refusal::of_read)?;
+        let about = answer.exit_status.as_ref().and_then(|status| entry.in_the_end(failed(status)));
+        Ok(answer.meta(about))
     }
 
     /// `terminal/wait_for_exit`. Any number may wait; dropping one changes nothing for the others.
@@ -335,10 +339,13 @@ impl Host {
         request: &WaitForTerminalExitRequest,
     ) -> impl Future<Output = Result<WaitForTerminalExitResponse, Error>> + Send + 'static {
         let terminal = self.find(&request.session_id, &request.terminal_id.0);
+        let entry = self.entry(&request.session_id, &request.terminal_id.0);
         async move {
-            let terminal = terminal?;
+            let (terminal, entry) = (terminal?, entry?);
             let ended = terminal.keep_awake(terminal.wait()).await.map_err(refusal::of_control)?;
-            output::known_status(&ended).map(WaitForTerminalExitResponse::new)
+            let status = output::known_status(&ended)?;
+            let about = entry.in_the_end(failed(&status));
+            Ok(WaitForTerminalExitResponse::new(status).meta(about))
         }
     }
 
@@ -440,13 +447,19 @@ impl Host {
     }
 
     fn tell(&self, event: &Event) {
-        if let Event::Ended { id, ended, .. } = event {
-            self.record_end(id, ended);
+        match event {
+            Event::Ended { id, ended, .. } => self.record_end(id, ended),
+            Event::Settings { id, changes, .. } => self.record_changes(id, changes),
+            _ => {}
         }
         if let Some(observer) = &self.shared.settings.observer {
             observer(event);
         }
     }
+}
+
+fn failed(status: &TerminalExitStatus) -> bool {
+    status.exit_code != Some(0)
 }
 
 impl std::fmt::Debug for Host {

@@ -67,6 +67,7 @@ impl Ground {
         let at = Situation {
             whose: Whose::Agent,
             places,
+            more: &[],
             directory,
             temp,
             sandbox: Some(sandbox),

@@ -4,11 +4,13 @@
 //! sandbox is not judged: the command has every right that the person has.
 
 use super::ask::Question;
-use super::confinement::{self, Confinement, Ground};
+use super::confinement::{self, Confinement, Ground, TEMPORARY};
 use super::places::Places;
 use super::profile::{OPEN, Profile};
+use super::repository;
 use super::roots::{Admitted, Refused, Root, Roots, Unusable};
 use super::rules::{Decision, Found, Matches, Rules, Subject};
+use super::settings::Settings;
 use super::verdict::{Denial, Facts, Judgement, Pending};
 use super::{Limits, Policy};
 use crate::grant::{self, Grant, SpecError, unrestricted};
@@ -36,6 +38,8 @@ pub struct Situation<'a> {
     pub places: &'a Places,
     /// The directory that the conversation is about: the first root.
     pub directory: &'a Path,
+    /// Others that it is about, as the client has named them.
+    pub more: &'a [PathBuf],
     /// Where the conversation's temporary files are; exists and is private.
     pub temp: &'a Path,
     /// The sandbox that was chosen instead of the policy's.
@@ -148,11 +152,11 @@ impl Policy {
         let Some(profile) = self.profile(sandbox) else {
             return Ok(deny(format!("{}; {}", self.no_profile(sandbox), self.known_profiles())));
         };
-        let roots = match self.open_roots(at) {
+        let roots = match self.open_roots(at, &profile) {
             Ok(roots) => roots,
             Err(reason) => return Ok(deny(reason)),
         };
-        let admitted = match roots.admit(&spec.cwd) {
+        let admitted = match self.admit(&roots, &spec.cwd, &profile, at) {
             Ok(admitted) => admitted,
             Err(refused @ Refused::Unusable { .. }) => return Err(unusable(refused, &spec)),
             Err(refused) => return Ok(deny(refused.to_string())),
@@ -172,16 +176,57 @@ impl Policy {
         }
     }
 
-    /// The session's directory and those of the policy. None of them may be so wide that writing in it is writing anywhere.
-    fn open_roots(&self, at: &Situation<'_>) -> Result<Roots, String> {
-        let mut roots = Vec::new();
-        for path in std::iter::once(at.directory).chain(self.roots.iter().map(PathBuf::as_path)) {
+    /// The session's directories and those of the policy. In a directory so wide that writing in it is writing anywhere,
+    /// commands may start, if the session named it, and not write. Where there is no sandbox, there is no difference.
+    fn open_roots(&self, at: &Situation<'_>, profile: &Profile) -> Result<Roots, String> {
+        let (mut narrow, mut wide) = (Vec::new(), Vec::new());
+        let session = std::iter::once(at.directory).chain(at.more.iter().map(PathBuf::as_path));
+        for path in session {
+            let root = Root::open(path).map_err(|error| error.to_string())?;
+            at.seen.confirm(path, &root)?;
+            let fits = profile.terms.is_none() || root.check_width(at.places).is_ok();
+            if fits { narrow.push(root) } else { wide.push(root) }
+        }
+        for path in &self.roots {
             let root = Root::open(path).map_err(|error| error.to_string())?;
             root.check_width(at.places).map_err(|error| error.to_string())?;
             at.seen.confirm(path, &root)?;
-            roots.push(root);
+            narrow.push(root);
         }
-        Ok(Roots::new(roots))
+        Ok(Roots::new(narrow).and_wide(wide))
+    }
+
+    /// Opens the working directory. In a sandbox, one among everybody's temporary files is the same one among the
+    /// session's own, unless it lies in a root.
+    fn admit(
+        &self,
+        roots: &Roots,
+        cwd: &Path,
+        profile: &Profile,
+        at: &Situation<'_>,
+    ) -> Result<Admitted, Refused> {
+        let own = |below: &Path| {
+            let temp = Root::open(at.temp).ok()?;
+            // Of a path that names itself with an empty end, the end is the directory.
+            let inside = if below.as_os_str().is_empty() { at.temp.to_owned() } else { at.temp.join(below) };
+            Roots::new(vec![temp]).admit(&inside).ok()
+        };
+        let below = TEMPORARY.iter().find_map(|shared| cwd.strip_prefix(shared).ok());
+        match (roots.admit(cwd), below) {
+            (Ok(admitted), None) => Ok(admitted),
+            (Ok(admitted), Some(_)) if roots.iter().any(|root| root.path() == admitted.root) => Ok(admitted),
+            (admitted, Some(below)) if profile.terms.is_some() => own(below).map_or(admitted, Ok),
+            (admitted, _) => admitted,
+        }
+    }
+
+    /// Settings in the roots of a conversation that make programs outside run something, as they are now.
+    pub(super) fn settings(&self, directory: &Path, more: &[PathBuf], places: &Places) -> Option<Settings> {
+        let paths = std::iter::once(directory).chain(more.iter().chain(&self.roots).map(PathBuf::as_path));
+        let roots: Vec<Root> = paths.map(Root::open).collect::<Result<_, _>>().ok()?;
+        let roots = Roots::new(roots.into_iter().filter(|root| root.check_width(places).is_ok()).collect());
+        let hooks = roots.iter().flat_map(|root| repository::look(root, &roots, places).protect).collect();
+        Some(Settings::look(roots.iter().map(|root| root.path().to_owned()).collect(), hooks))
     }
 
     fn prepare(
@@ -201,13 +246,18 @@ impl Policy {
         }
         let env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
         let mut spec = spec;
-        spec.cwd = admitted.path;
-        let root =
-            ground.roots.get(admitted.root).map_or_else(|| spec.cwd.clone(), |root| root.path().to_owned());
+        let (root, temporary) = (admitted.root, confinement.as_ref().map(|it| it.temporary.as_path()));
+        spec.cwd = match (admitted.path.strip_prefix(ground.temp), temporary) {
+            // As it is called in there.
+            (Ok(below), Some(temporary)) if below.as_os_str().is_empty() => temporary.to_owned(),
+            (Ok(below), Some(temporary)) => temporary.join(below),
+            _ => admitted.path,
+        };
         let mut grant = grant::prepare(spec, admitted.fd, env)?;
-        if let Some(Confinement { confine, missing, .. }) = confinement {
+        if let Some(Confinement { confine, missing, note, .. }) = confinement {
             grant.confine = Some(confine);
             grant.missing = missing;
+            grant.note = note;
         }
         Ok(Ok((grant, root)))
     }
@@ -230,7 +280,8 @@ impl Policy {
     fn weigh(&self, (mut grant, root): (Grant, PathBuf), at: &Situation<'_>, sandbox: String) -> Looked {
         let considered = self.consider(at.whose, &|rules| judge_both_names(rules, &grant));
         let Considered { decision, findings, notes } = considered;
-        grant.facts = self.facts(&findings, &sandbox);
+        let missing = grant.missing.iter().map(|extra| extra.code().to_owned()).collect();
+        grant.facts = Facts { missing, ..self.facts(&findings, &sandbox) };
         grant.terms = self.terms(&sandbox);
         Looked { decision, findings, notes, sandbox, grant: Some((grant, root)) }
     }
@@ -270,6 +321,7 @@ impl Policy {
         Facts {
             rules: findings.iter().map(Finding::to_string).collect(),
             sandbox: sandbox.to_owned(),
+            missing: Vec::new(),
             limits: self.limits.named(),
         }
     }
@@ -365,7 +417,7 @@ impl Looked {
                 Judgement::Deny(Denial {
                     rule,
                     reason,
-                    facts: Facts { rules, sandbox: self.sandbox, limits },
+                    facts: Facts { rules, sandbox: self.sandbox, limits, ..Facts::default() },
                 })
             }
         }
@@ -400,6 +452,7 @@ mod tests {
             whose: Whose::Agent,
             places: &places,
             directory: &root,
+            more: &[],
             temp: &temp,
             sandbox,
             seen: &seen,

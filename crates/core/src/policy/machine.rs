@@ -67,6 +67,22 @@ pub enum Extra {
 }
 
 impl Extra {
+    const ALL: [Self; 7] = [
+        Self::ProtectedNames,
+        Self::FileAttributes,
+        Self::Signals,
+        Self::AbstractSockets,
+        Self::UnixSockets,
+        Self::Watches,
+        Self::Loopback,
+    ];
+
+    /// By its word.
+    #[must_use]
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|extra| extra.code() == code)
+    }
+
     /// A stable word.
     #[must_use]
     pub fn code(self) -> &'static str {

@@ -29,6 +29,7 @@ mod repository;
 mod roots;
 pub mod rules;
 mod secrets;
+mod settings;
 mod sockets;
 pub mod temporary;
 mod text;
@@ -50,6 +51,7 @@ pub use machine::{
 pub use places::{Known, Places};
 pub use profile::{LOCKED, OPEN, WORKSPACE};
 pub use rules::Decision;
+pub use settings::{Change, ChangeKind, Settings};
 pub use verdict::{Denial, Facts, Judge, Judgement, Pending, SessionPlace, Unrestricted};
 pub use wharf_shim::confine::Keeper;
 

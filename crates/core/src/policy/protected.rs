@@ -1,5 +1,6 @@
-//! What in a root stays as it is although the root may be written: files that make a program *outside* the sandbox run
-//! something, the next time a person opens the project.
+//! Files in a root that make a program *outside* the sandbox run something, the next time a person opens the project. Where
+//! git has no business with them, those that exist stay as they are although the root may be written; of all that are made
+//! or changed a person is told (see `settings`).
 //!
 //! The hooks of the repository are found by `repository`. Not here, and why: `.husky` and other directories that a
 //! repository names as its hooks, `package.json`, `Makefile`, `build.rs`: they are the project's own code, which commands
@@ -15,8 +16,8 @@ pub(crate) struct Protected {
     pub(crate) why: &'static str,
 }
 
-/// When it is protected. For what does not exist, an empty directory stands in the root while a terminal runs: so only
-/// for what many use.
+/// When a strict profile protects it. For what does not exist, an empty directory stands in the root while a terminal
+/// runs: so only for what many use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
     /// Also if it does not exist.
@@ -55,6 +56,14 @@ const PROTECTED: &[Protected] = &[
     always(".mcp.json", "names the programs that an agent starts as its servers"),
     if_there("opencode.json", "names the programs that an agent starts as its servers"),
     if_there(".crush.json", "names the programs that an agent starts as its servers"),
+    if_there(
+        "mise.toml",
+        "tasks and hooks run when the directory is entered, once it is trusted by its path",
+    ),
+    if_there(
+        ".mise.toml",
+        "tasks and hooks run when the directory is entered, once it is trusted by its path",
+    ),
     if_there(".aider.conf.yml", "names programs that the agent runs after each change"),
 ];
 

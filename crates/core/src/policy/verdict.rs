@@ -4,6 +4,7 @@
 //! everything was looked up when it was judged, so that what is allowed later is what was asked about.
 
 use super::ask::Question;
+use super::settings::Settings;
 use crate::grant::{Grant, SpecError, unrestricted};
 use crate::spec::Spec;
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub struct Facts {
     pub rules: Vec<String>,
     /// The sandbox; empty if there is none.
     pub sandbox: String,
+    /// What the sandbox should hold and does not on this machine, as [`Extra::code`](super::Extra::code) names it.
+    pub missing: Vec<String>,
     /// The limits, by name.
     pub limits: BTreeMap<String, String>,
 }
@@ -100,6 +103,11 @@ pub trait Judge: Send + Sync {
     /// Judges one.
     fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError>;
 
+    /// Settings in a conversation's directory that make programs outside run something, as they are now.
+    fn settings(&self, _place: &SessionPlace) -> Option<Settings> {
+        None
+    }
+
     /// How many terminals may run at the same time in a conversation's directory, if there is a limit for it alone.
     fn most_terminals(&self, _place: &SessionPlace) -> Option<usize> {
         None
@@ -109,6 +117,10 @@ pub trait Judge: Send + Sync {
 impl<J: Judge + ?Sized> Judge for Arc<J> {
     fn judge(&self, spec: Spec, place: &SessionPlace) -> Result<Judgement, SpecError> {
         (**self).judge(spec, place)
+    }
+
+    fn settings(&self, place: &SessionPlace) -> Option<Settings> {
+        (**self).settings(place)
     }
 
     fn most_terminals(&self, place: &SessionPlace) -> Option<usize> {

@@ -41,6 +41,12 @@ pub struct Meta {
     /// What the policy said of that sandbox, one thing each; nothing if it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<String>,
+    /// What that sandbox is, in one line; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sandbox_note: String,
+    /// What that sandbox should hold and does not on this machine, by [`Extra::code`](crate::policy::Extra::code).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_held: Vec<String>,
     /// The conversation it was asked for in, if the protocol has such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -84,6 +90,8 @@ impl Meta {
             origin: spec.origin.clone(),
             sandbox: grant.sandbox().to_owned(),
             terms: grant.terms.clone(),
+            sandbox_note: grant.note.clone(),
+            not_held: grant.missing.iter().map(|extra| extra.code().to_owned()).collect(),
             session: spec.session.clone(),
             integration: spec.shell.as_ref().map(|shell| shell.meta.clone()),
         }

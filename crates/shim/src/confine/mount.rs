@@ -44,7 +44,9 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
 /// be writable where its name is not.
 pub(super) fn enter(directory: &Named) -> Result<(), Errno> {
     let found = open(&directory.path)?;
-    directory.is.check(found.as_fd())?;
+    if let Some(is) = directory.is {
+        is.check(found.as_fd())?;
+    }
     rustix::process::fchdir(found)
 }
 
@@ -253,7 +255,9 @@ fn terminals(own: Option<&Named>) -> Result<(), Errno> {
 
 fn tree_of(named: &Named) -> Result<OwnedFd, Errno> {
     let found = open(&named.path)?;
-    named.is.check(found.as_fd())?;
+    if let Some(is) = named.is {
+        is.check(found.as_fd())?;
+    }
     clone(found.as_fd())
 }
 

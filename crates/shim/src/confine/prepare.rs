@@ -93,7 +93,8 @@ pub(super) struct Source<'a> {
 #[derive(Debug)]
 pub(crate) struct Named {
     pub(super) path: CString,
-    pub(super) is: Identity,
+    /// What must be there; nothing where that cannot be known before it is made.
+    pub(super) is: Option<Identity>,
 }
 
 impl Named {
@@ -102,7 +103,25 @@ impl Named {
         let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let path = std::fs::read_link(link).map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::NOENT))?;
         let path = CString::new(path.into_os_string().into_vec()).map_err(|_| Errno::INVAL)?;
-        Ok(Self { path, is: Identity::of(fd)? })
+        Ok(Self { path, is: Some(Identity::of(fd)?) })
+    }
+}
+
+impl Named {
+    /// By the name that it has among these mounts: what is mounted over another place is called by that.
+    fn among(self, mounts: &[Mount]) -> Self {
+        let below = |from: &CStr| {
+            let rest = self.path.to_bytes().strip_prefix(from.to_bytes())?;
+            (rest.is_empty() || rest[0] == b'/').then_some(rest)
+        };
+        let moved = mounts.iter().find_map(|mount| match mount {
+            Mount::Over { from, onto, .. } => CString::new([onto.to_bytes(), below(from)?].concat()).ok(),
+            _ => None,
+        });
+        // A view is made over what it was checked to be made over.
+        let viewed =
+            mounts.iter().any(|mount| matches!(mount, Mount::View { path, .. } if *path == self.path));
+        Self { path: moved.unwrap_or(self.path), is: self.is.filter(|_| !viewed) }
     }
 }
 
@@ -124,7 +143,7 @@ impl<'a> Ready<'a> {
             rules: &confine.rules,
             keep: capability::kept(),
             filter: filter::program(confine).map_err(|errno| (Fault::new(Step::Filter), errno))?,
-            directory,
+            directory: directory.map(|directory| directory.among(&confine.mounts)),
             terminal,
         })
     }

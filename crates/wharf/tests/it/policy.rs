@@ -297,15 +297,36 @@ fn a_project_may_want_fewer_terminals() {
     assert!(heard[1]["result"]["terminalId"].is_string(), "{heard:?}");
 }
 
+/// Nothing is refused wholesale because of where somebody is: it is read as usual, and not written.
 #[test]
-fn a_session_in_the_home_directory_gets_no_terminals_and_is_told_why() {
+fn in_a_directory_that_is_too_wide_commands_run_and_write_temporary_files_only() {
     let wharf = Wharf::new();
     let home = wharf.scratch().parent().unwrap().to_owned();
-    let mut command = wharf.command(["policy", "check", "--", "true"]);
-    command.current_dir(&home).stdout(Stdio::piped()).stderr(Stdio::piped()).env(leak::MARK, "x");
-    let done = crate::harness::finish(command.spawn().unwrap());
-    assert_eq!(done.code, Some(1), "{done:?}");
-    assert!(done.out.contains("home directory") && done.out.contains("project"), "{done:?}");
+    std::fs::write(home.join("notes"), "mine\n").unwrap();
+    let line = "cat notes; touch new 2>&1; touch $TMPDIR/new && echo made; pwd";
+    for (sandbox, wrote) in [("workspace", false), ("open", true)] {
+        let mut command = wharf.command(["run", "--sandbox", sandbox, "-c", line]);
+        command
+            .current_dir(&home)
+            .env("TMPDIR", wharf.scratch())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let done = crate::harness::finish(command.spawn().unwrap());
+        assert_eq!(done.code, Some(0), "{sandbox}: {done:?}");
+        assert!(done.out.starts_with("mine\n") && done.out.contains("made\n"), "{sandbox}: {done:?}");
+        assert!(done.out.ends_with(&format!("{}\n", home.display())), "{sandbox}: {done:?}");
+        assert_eq!(home.join("new").exists(), wrote, "{sandbox}: {done:?}");
+    }
+    // Everybody's temporary directory is the command's own there.
+    for dir in ["/tmp", "/"] {
+        let mut command =
+            wharf.command(["run", "--sandbox", "workspace", "-c", "pwd; touch x; ls -A | head -1"]);
+        command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let done = crate::harness::finish(command.spawn().unwrap());
+        let expected = if dir == "/tmp" { "/tmp\nx\n" } else { "/\n" };
+        assert!(done.code == Some(0) && done.out.starts_with(expected), "{dir}: {done:?}");
+        assert!(!std::path::Path::new("/tmp/x").exists() && !std::path::Path::new("/x").exists(), "{dir}");
+    }
 }
 
 /// Runs a line in a sandbox, in the scratch directory of a home.

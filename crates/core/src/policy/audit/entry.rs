@@ -3,6 +3,7 @@
 use crate::end::{Ended, Outcome};
 use crate::id::TerminalId;
 use crate::policy::ask::Shown;
+use crate::policy::settings::Change;
 use crate::policy::verdict::Facts;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -38,6 +39,13 @@ pub enum Entry {
         terminal: TerminalId,
         /// Why, as a word for programs.
         code: String,
+    },
+    /// A file that makes programs outside run something was made or changed while commands ran.
+    Settings {
+        /// The terminal that ran then.
+        terminal: TerminalId,
+        /// Which file, and how.
+        change: Change,
     },
 }
 
@@ -116,6 +124,13 @@ impl Serialize for Entry {
                 map.serialize_entry("terminal", terminal.as_str())?;
                 map.serialize_entry("code", code)?;
             }
+            Self::Settings { terminal, change } => {
+                map.serialize_entry("what", "settings")?;
+                map.serialize_entry("terminal", terminal.as_str())?;
+                map.serialize_entry("path", &bounded(&change.path.to_string_lossy()))?;
+                map.serialize_entry("change", change.kind.word())?;
+                map.serialize_entry("why", change.why)?;
+            }
         }
         map.end()
     }
@@ -148,6 +163,7 @@ impl Decision {
         map.serialize_entry("verdict", &self.ruling)?;
         map.serialize_entry("rules", &self.facts.rules)?;
         map.serialize_entry("sandbox", &self.facts.sandbox)?;
+        map.serialize_entry("not_held", &self.facts.missing)?;
         map.serialize_entry("limits", &self.facts.limits)
     }
 }

@@ -22,6 +22,7 @@ fn decision(command: Shown) -> Entry {
         facts: Facts {
             rules: vec!["no push".into()],
             sandbox: "workspace".into(),
+            missing: vec!["signals".into()],
             limits: [("time".to_owned(), "2h".to_owned())].into(),
         },
     })
@@ -55,6 +56,7 @@ fn a_decision_says_who_asked_what_and_what_decided() {
         "verdict": "allowed_once",
         "rules": ["no push"],
         "sandbox": "workspace",
+        "not_held": ["signals"],
         "limits": {"time": "2h"},
     });
     assert_eq!(found, expected);

@@ -14,7 +14,7 @@ mod view;
 use super::existing::{Found, Holding, Sighting, find, is_within};
 use super::machine::{self, Extra, Means};
 use super::places::Places;
-use super::profile::{Network, Profile, Terms, UnixSockets, Use};
+use super::profile::{Network, Profile, Reads, Terms, UnixSockets, Use};
 use super::repository;
 use super::roots::{Root, Roots, check_width};
 use super::sockets;
@@ -28,7 +28,7 @@ use std::path::{Component, Path, PathBuf};
 use wharf_shim::confine::{self, Confine, IDENTIFYING, Identity, Metadata, OwnNet, Sockets};
 
 /// Where temporary files go when nobody asks.
-const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+pub(super) const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// What a sandbox is made on.
@@ -102,6 +102,8 @@ pub(super) struct Confinement {
     pub(super) temporary: PathBuf,
     /// What it should hold and does not here.
     pub(super) missing: Vec<Extra>,
+    /// What is in force, in one line.
+    pub(super) note: String,
 }
 
 /// The sandbox for one command, or why it cannot be had. None for `open`.
@@ -150,7 +152,32 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
         Means::Mounts { .. } => PathBuf::from(TEMPORARY[0]),
         Means::Rules { .. } => ground.temp.to_owned(),
     };
-    Ok(Some(Confinement { confine, temporary, missing }))
+    let note = note(profile, terms, ground, &temporary);
+    Ok(Some(Confinement { confine, temporary, missing, note }))
+}
+
+/// For whoever wonders why a command fails, human or model.
+fn note(profile: &Profile, terms: &Terms, ground: &Ground<'_>, temporary: &Path) -> String {
+    let mut places: Vec<String> = match terms.roots {
+        Use::Write => ground.roots.iter().map(|root| root.path().display().to_string()).collect(),
+        Use::Read => Vec::new(),
+    };
+    places.push(temporary.display().to_string());
+    places.extend((terms.roots == Use::Write).then(|| "tool caches".to_owned()));
+    let last = places.pop().unwrap_or_default();
+    let writes = if places.is_empty() { last } else { format!("{} and {last}", places.join(", ")) };
+    let reads = match terms.reads {
+        Reads::Everything => "keys and credentials are hidden",
+        Reads::System => "reads only the project and the system",
+    };
+    let network = match terms.network {
+        Network::On => "",
+        Network::Off => "; no network",
+        Network::Loopback => "; only a loopback network of its own",
+    };
+    let wide = ground.roots.wide().iter().find_map(|root| root.check_width(ground.places).err());
+    let wide = wide.map(|wide| format!("; {wide}")).unwrap_or_default();
+    format!("sandbox {}: writes only in {writes}; {reads}{network}{wide}", profile.name)
 }
 
 /// Where a loopback of its own cannot be had, there is no network at all.

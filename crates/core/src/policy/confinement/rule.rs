@@ -59,6 +59,14 @@ impl Draft<'_> {
                 Use::Read => add_around(&root, closed, Access::Read, rules)?,
             }
         }
+        // What is too wide to be written is read, where not everything is.
+        let wide = self.ground.roots.wide().iter().filter(|root| root.path() != Path::new("/"));
+        for root in wide.filter(|_| self.terms.reads == Reads::System) {
+            match self.means {
+                Means::Mounts { .. } => rules.push(rule(root.path(), Access::Read)?),
+                Means::Rules { .. } => add_around(&Spot::of_root(root), &self.hidden, Access::Read, rules)?,
+            }
+        }
         Ok(())
     }
 

@@ -54,6 +54,7 @@ impl House {
             whose: Whose::Agent,
             places: &self.places,
             directory: &directory,
+            more: &[],
             temp: &temp,
             sandbox: Some(sandbox),
             seen: &seen,

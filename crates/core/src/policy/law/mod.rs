@@ -8,10 +8,11 @@ mod file;
 #[cfg(test)]
 mod tests;
 
+use super::roots::Root;
 use super::temporary::Temporary;
 use super::{
     Denial, Judge, Judgement, Keeper, Line, Outlook, Places, Policy, PolicyError, Ruled, Seen, SessionPlace,
-    Situation, Whose,
+    Settings, Situation, Whose,
 };
 use crate::grant::{Grant, SpecError};
 use crate::spec::Spec;
@@ -77,13 +78,13 @@ impl Law {
             Ok(temp) => temp,
             Err(error) => return Ok(Err(format!("there is no place for temporary files: {error}"))),
         };
-        look(&policy, &self.situation(whose, &place.cwd, &temp)).map(Ok)
+        look(&policy, &self.situation(whose, &place.cwd, &[], &temp)).map(Ok)
     }
 
     /// Judges what a person has typed, with this directory for its temporary files.
     pub fn judge_typed(&self, spec: Spec, directory: &Path, temp: &Path) -> Result<Judgement, SpecError> {
         self.make_caches(Whose::Person);
-        self.policy.judge(spec, &self.situation(Whose::Person, directory, temp))
+        self.policy.judge(spec, &self.situation(Whose::Person, directory, &[], temp))
     }
 
     /// Takes away what stands in the file system: nothing runs any more.
@@ -91,9 +92,15 @@ impl Law {
         drop(self.standing.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    fn situation<'a>(&'a self, whose: Whose, directory: &'a Path, temp: &'a Path) -> Situation<'a> {
+    fn situation<'a>(
+        &'a self,
+        whose: Whose,
+        directory: &'a Path,
+        more: &'a [PathBuf],
+        temp: &'a Path,
+    ) -> Situation<'a> {
         let (places, seen) = (&self.places, &self.seen);
-        Situation { whose, places, directory, temp, sandbox: self.sandbox.as_deref(), seen }
+        Situation { whose, places, directory, more, temp, sandbox: self.sandbox.as_deref(), seen }
     }
 
     /// Here and not in a command, which could not; and not for somebody who only asks what would be said.
@@ -132,9 +139,14 @@ impl Law {
 impl Law {
     /// Judges the opening of a shell for an agent. Its temporary files are in `temp`, which lives as long as the shell does;
     /// nothing that this front end keeps is used for it.
-    pub fn judge_shell(&self, spec: Spec, project: &Path, temp: &Path) -> Result<Judgement, SpecError> {
+    pub fn judge_shell(
+        &self,
+        spec: Spec,
+        (project, more): (&Path, &[PathBuf]),
+        temp: &Path,
+    ) -> Result<Judgement, SpecError> {
         match self.project(project) {
-            Ok(policy) => policy.judge(spec, &self.situation(Whose::Agent, project, temp)),
+            Ok(policy) => policy.judge(spec, &self.situation(Whose::Agent, project, more, temp)),
             Err(denial) => Ok(Judgement::Deny(denial)),
         }
     }
@@ -153,6 +165,20 @@ impl Law {
         let name = self.sandbox.clone().unwrap_or_else(|| policy.sandbox().to_owned());
         let terms = policy.terms(&name);
         Ok((name, terms))
+    }
+
+    /// Settings in a project that make programs outside run something, as they are now.
+    #[must_use]
+    pub fn settings_in(&self, project: &Path, more: &[PathBuf]) -> Option<Settings> {
+        self.policy.settings(project, more, &self.places)
+    }
+
+    /// Why commands cannot write in a directory that a conversation is about, if they cannot: it is too wide to be given away.
+    #[must_use]
+    pub fn too_wide(&self, project: &Path) -> Option<String> {
+        let has_sandbox = self.outlook().held.is_ok_and(|means| means.is_some());
+        let root = Root::open(project).ok().filter(|_| has_sandbox)?;
+        root.check_width(&self.places).err().map(|wide| wide.to_string())
     }
 
     /// What the sandbox of agents' commands holds on this machine.
@@ -179,6 +205,10 @@ impl Judge for Law {
             Judgement::Deny(_) => {}
         }
         Ok(judged)
+    }
+
+    fn settings(&self, place: &SessionPlace) -> Option<Settings> {
+        self.settings_in(&place.cwd, &[])
     }
 
     /// As the project says; a file of its that cannot be used is told of by the judgement.

@@ -45,7 +45,7 @@ impl Field {
         let open = |name: &&str| Root::open(&self.at(name)).unwrap();
         let roots = Roots::new(roots.iter().map(open).collect());
         let places = Places { home: Some(self.at("home")), ..Places::default() };
-        let found = look(roots.get(0).unwrap(), &roots, &places);
+        let found = look(roots.iter().next().unwrap(), &roots, &places);
         let short = |path: &PathBuf| path.strip_prefix(&self.base).unwrap().to_str().unwrap().to_owned();
         Seen {
             shape: found.shape,

@@ -110,7 +110,7 @@ impl Field {
 fn verdict(roots: &Roots, cwd: &Path) -> String {
     match roots.admit(cwd) {
         Ok(admitted) => {
-            let root = roots.get(admitted.root).unwrap().path();
+            let root = &admitted.root;
             let inner = admitted.path.strip_prefix(root).unwrap();
             let name = root.file_name().unwrap().to_string_lossy().into_owned();
             format!("{name}:{}", inner.display())
@@ -324,7 +324,7 @@ fn a_root_is_an_absolute_directory_that_exists() {
     let wide: Vec<bool> = field.roots.iter().map(|root| root.check_width(&places).is_err()).collect();
     assert_eq!(wide, [true, false, false]);
     let admitted = field.roots.admit(&field.base.join("work/to-root")).unwrap();
-    assert_eq!(admitted.path, field.roots.get(0).unwrap().path());
+    assert_eq!(admitted.path, field.roots.iter().next().unwrap().path());
     let refused = field.roots.admit(&field.base.join("work/out")).unwrap_err().to_string();
     assert!(refused.contains("work/out, which is ") && refused.contains("/second"), "{refused}");
     assert!(Roots::default().admit(&field.base).unwrap_err().to_string().contains("there are none"));

@@ -76,7 +76,12 @@ impl Root {
 
 /// All the directories to work in.
 #[derive(Debug, Default)]
-pub(crate) struct Roots(Vec<Root>);
+pub(crate) struct Roots {
+    /// Those that may be written.
+    narrow: Vec<Root>,
+    /// Those in which commands may start, and which would be too much to give away.
+    wide: Vec<Root>,
+}
 
 /// A working directory that lies in a root.
 #[derive(Debug)]
@@ -84,8 +89,8 @@ pub(crate) struct Admitted {
     pub(crate) fd: OwnedFd,
     /// Its real path.
     pub(crate) path: PathBuf,
-    /// The innermost root that it lies in, as an index.
-    pub(crate) root: usize,
+    /// The innermost root that it lies in.
+    pub(crate) root: PathBuf,
 }
 
 /// A working directory that may not be used.
@@ -118,17 +123,25 @@ fn list(roots: &[PathBuf]) -> String {
 }
 
 impl Roots {
-    /// These, as they are.
-    pub(crate) fn new(roots: Vec<Root>) -> Self {
-        Self(roots)
+    /// These, which may be written.
+    pub(crate) fn new(narrow: Vec<Root>) -> Self {
+        Self { narrow, wide: Vec::new() }
     }
 
+    /// With those that may not.
+    pub(crate) fn and_wide(mut self, wide: Vec<Root>) -> Self {
+        self.wide = wide;
+        self
+    }
+
+    /// Those that may be written.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Root> {
-        self.0.iter()
+        self.narrow.iter()
     }
 
-    pub(crate) fn get(&self, index: usize) -> Option<&Root> {
-        self.0.get(index)
+    /// Those that may only be started in.
+    pub(crate) fn wide(&self) -> &[Root] {
+        &self.wide
     }
 
     /// Opens a working directory and says in which root it lies.
@@ -137,37 +150,38 @@ impl Roots {
         let directory = Directory::open(cwd).map_err(unusable)?;
         match self.position(&directory).map_err(unusable)? {
             Some(root) => {
-                let Directory { fd, path, .. } = directory;
+                let (root, Directory { fd, path, .. }) = (root.path().to_owned(), directory);
                 Ok(Admitted { fd, path, root })
             }
             None => Err(self.refuse(cwd, directory)),
         }
     }
 
-    /// Whether an open directory lies in one of the roots.
+    /// Whether an open directory lies in one of the roots that may be written.
     pub(crate) fn hold(&self, directory: &Directory) -> bool {
-        matches!(self.position(directory), Ok(Some(_)))
+        self.narrow.iter().any(|root| root.holds(directory) == Ok(true))
     }
 
     /// Of roots in each other the innermost, which is the one with the longest name.
-    fn position(&self, directory: &Directory) -> Result<Option<usize>, Unusable> {
-        let mut innermost = None;
-        for (index, root) in self.0.iter().enumerate() {
+    fn position(&self, directory: &Directory) -> Result<Option<&Root>, Unusable> {
+        let mut innermost: Option<(usize, &Root)> = None;
+        for root in self.narrow.iter().chain(&self.wide) {
             let depth = root.path().components().count();
             if innermost.is_none_or(|(deepest, _)| depth > deepest) && root.holds(directory)? {
-                innermost = Some((depth, index));
+                innermost = Some((depth, root));
             }
         }
-        Ok(innermost.map(|(_, index)| index))
+        Ok(innermost.map(|(_, root)| root))
     }
 
     fn refuse(&self, cwd: &Path, directory: Directory) -> Refused {
         let path = cwd.to_owned();
-        let named = self.0.iter().find(|root| directory.path.starts_with(root.path()));
+        let all = || self.narrow.iter().chain(&self.wide);
+        let named = all().find(|root| directory.path.starts_with(root.path()));
         match named {
             Some(root) => Refused::Moved { path, root: root.path().to_owned() },
             None => {
-                let roots = self.0.iter().map(|root| root.path().to_owned()).collect();
+                let roots = all().map(|root| root.path().to_owned()).collect();
                 Refused::Outside { path, real: directory.path, roots }
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A directory that is too much to give away.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path} cannot be a directory to work in: {why}; choose the directory of a project")]
+#[error("commands cannot write in {path}: {why}; choose the directory of a project")]
 pub(crate) struct TooWide {
     pub(crate) path: PathBuf,
     pub(crate) why: Wide,

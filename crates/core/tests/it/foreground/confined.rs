@@ -28,6 +28,7 @@ pub(crate) fn confined(base: &Path, spec: Spec) -> Grant {
         whose: Whose::Agent,
         places: &places,
         directory: &project,
+        more: &[],
         temp: &temp,
         sandbox: Some("workspace"),
         seen: &Seen::default(),

@@ -80,6 +80,18 @@ impl Log {
                 fields.insert("terminal".to_owned(), json!(id.as_str()));
                 self.write("ended", Value::Object(fields));
             }
+            Event::Settings { session, id, changes } => {
+                for change in changes {
+                    let fields = json!({
+                        "session": session,
+                        "terminal": id.as_str(),
+                        "path": change.path,
+                        "change": change.kind.word(),
+                        "why": change.why,
+                    });
+                    self.write("settings", fields);
+                }
+            }
             Event::Released { session, id } => {
                 self.write("released", json!({ "session": session, "terminal": id.as_str() }));
             }

@@ -7,27 +7,55 @@ use super::seat::Seat;
 use super::slot::{self, Ask, Ground, Here, Opened, Receipt};
 use super::told::{News, Subject};
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
-use wharf_core::policy::Audit;
-use wharf_core::{Phase, Store, Terminal, TerminalId};
+use wharf_core::policy::audit::Entry;
+use wharf_core::policy::{Audit, Extra, Settings};
+use wharf_core::{Meta, Phase, Store, Terminal, TerminalId};
 
 /// All of an agent's.
 #[derive(Debug)]
 pub(super) struct Desk {
     pub(super) store: Store,
     pub(super) state: PathBuf,
+    start: PathBuf,
+    chosen: Chosen,
     /// What all of it is about.
-    pub(super) project: PathBuf,
+    work: Mutex<Arc<Work>>,
     pub(super) audit: Arc<Audit>,
     /// The name that was said with `--as`.
     shared: Option<String>,
     /// Taken with the first call, because only then the client's name is known in every era of the protocol.
     seat: Mutex<Option<Arc<Seat>>>,
     slots: Mutex<HashMap<String, mpsc::Sender<Ask>>>,
+    /// What makes programs outside run something, as it was told last.
+    settings: Mutex<Option<Settings>>,
+    /// Whether it was said what the sandbox does not hold on this machine.
+    is_said: AtomicBool,
     /// Names whose terminals are being opened, and may not be listed yet.
     opening: Arc<Mutex<Vec<String>>>,
+}
+
+/// How the directory came about that the server was started in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// Somebody said `--cwd`.
+    ByPerson,
+    /// It is where the client has started the server.
+    ByStart,
+}
+
+/// The directories that the agent works in.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// Where terminals begin, and by which they are found again.
+    pub(super) project: PathBuf,
+    /// Others that the client has named.
+    pub(super) more: Vec<PathBuf>,
+    /// Why commands cannot write in the project, and what to do about it.
+    pub(super) wide: Option<String>,
 }
 
 /// A terminal that is being opened counts as one that is open, for as long as this is there.
@@ -50,12 +78,84 @@ impl Desk {
     pub(super) fn new(
         store: Store,
         state: PathBuf,
-        project: PathBuf,
+        (start, chosen): (PathBuf, Chosen),
         audit: Audit,
         shared: Option<String>,
     ) -> Self {
         let (audit, seat, slots) = (Arc::new(audit), Mutex::default(), Mutex::default());
-        Self { store, state, project, audit, shared, seat, slots, opening: Arc::default() }
+        Self {
+            store,
+            state,
+            start,
+            chosen,
+            work: Mutex::default(),
+            audit,
+            shared,
+            seat,
+            slots,
+            settings: Mutex::default(),
+            is_said: AtomicBool::new(false),
+            opening: Arc::default(),
+        }
+    }
+
+    /// The directories that the agent works in now.
+    pub(super) fn work(&self) -> Arc<Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Where terminals begin.
+    pub(super) fn project(&self) -> PathBuf {
+        self.work().project.clone()
+    }
+
+    /// The client works in these, if it has named any. The project does not change once terminals were looked for by it.
+    pub(super) fn work_in(
+        &self,
+        roots: Option<Vec<PathBuf>>,
+        too_wide: impl FnOnce(&Path) -> Option<String>,
+    ) {
+        let roots = roots.unwrap_or_default();
+        let is_named = roots.iter().any(|root| self.start.starts_with(root));
+        let is_seated = self.seat.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let project = match roots.first() {
+            _ if is_seated => self.project(),
+            Some(first) if self.chosen == Chosen::ByStart && !is_named => first.clone(),
+            _ => self.start.clone(),
+        };
+        let wide = too_wide(&project).map(|why| {
+            format!("{why}. To name one, the person starts `wharf mcp --cwd DIR`; until then only temporary files can be written")
+        });
+        let more = roots.into_iter().filter(|root| *root != project).collect();
+        *self.work.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(Work { project, more, wide });
+    }
+
+    /// Remembers what makes programs outside run something, if that was not done yet.
+    pub(super) fn watch(&self, look: impl FnOnce() -> Option<Settings>) {
+        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        if settings.is_none() {
+            *settings = look();
+        }
+    }
+
+    /// What of it was made or changed since the last answer that told of it, in words; written down, too.
+    pub(super) fn changed_settings(&self, terminal: &TerminalId) -> Vec<String> {
+        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = settings.as_mut().map(Settings::news).unwrap_or_default();
+        for change in &changes {
+            let _ = self.audit.write(&Entry::Settings { terminal: terminal.clone(), change: change.clone() });
+        }
+        changes.iter().map(ToString::to_string).collect()
+    }
+
+    /// What is in force in a shell that was just opened; and once, what should be and is not on this machine.
+    pub(super) fn sandbox_notes(&self, meta: &Meta) -> Vec<String> {
+        let note = Some(meta.sandbox_note.clone()).filter(|note| !note.is_empty());
+        let missing: Vec<&str> =
+            meta.not_held.iter().filter_map(|code| Extra::from_code(code)).map(Extra::missing).collect();
+        let says = !missing.is_empty() && !self.is_said.swap(true, Ordering::Relaxed);
+        let missing = says.then(|| format!("not held on this machine: {}", missing.join("; ")));
+        note.into_iter().chain(missing).collect()
     }
 
     /// The seat, taken for that client if it has none yet.
@@ -64,9 +164,10 @@ impl Desk {
         if let Some(seat) = seat.as_ref() {
             return Ok(seat.clone());
         }
+        let project = self.project();
         let taken = match &self.shared {
-            Some(name) => Seat::share(&self.project, name),
-            None => Seat::claim(&self.state, &self.project, client)
+            Some(name) => Seat::share(&project, name),
+            None => Seat::claim(&self.state, &project, client)
                 .map_err(|error| Refusal::failed("there is no place for this client's terminals", error))?,
         };
         Ok(seat.insert(Arc::new(taken)).clone())

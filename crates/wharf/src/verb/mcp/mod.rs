@@ -21,6 +21,7 @@ mod picture;
 mod program;
 mod progress;
 mod refusal;
+mod roots;
 mod schema;
 mod seat;
 mod server;
@@ -43,7 +44,7 @@ use crate::request::{Request, Requests};
 use crate::show;
 use crate::verb::mcp_config;
 use answer::Form;
-use desk::Desk;
+use desk::{Chosen, Desk};
 use handover::{Connection, Handover};
 use permit::Permit;
 use program::Programs;
@@ -78,7 +79,9 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
     let law = Arc::new(law::read(&args.choice, place)?);
     let programs = Programs::find(args.shell.as_deref(), place)?;
     let state = place.dirs.state.clone();
-    let desk = Desk::new(store.clone(), state, project, place.audit()?, args.name.clone());
+    let chosen = if args.cwd.is_some() { Chosen::ByPerson } else { Chosen::ByStart };
+    let desk = Desk::new(store.clone(), state, (project, chosen), place.audit()?, args.name.clone());
+    desk.work_in(None, |project| law.too_wide(project));
     let leaving = CancellationToken::new();
     let form = if args.structured { Form::Structured } else { Form::Text };
     let server = Server {
@@ -91,6 +94,8 @@ pub(crate) async fn run(args: &Mcp, place: &Place) -> Result<Code, Failure> {
         tools: Arc::new(Tools::new(form)),
         form,
         tasks: Tasks::default(),
+        instructions: teach::instructions(&law.outlook()).into(),
+        asked: Arc::default(),
     };
     let over = CancellationToken::new();
     let told = tokio::spawn(stdio::tell_calls(over.clone(), leaving));

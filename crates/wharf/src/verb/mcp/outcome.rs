@@ -45,6 +45,8 @@ impl Outcome<'_> {
             _ => None,
         };
         self.humans(call);
+        self.notice.extend(call.desk.changed_settings(self.shell.terminal().id()));
+        self.notice.extend(call.desk.work().wide.clone());
         let command = status.last;
         let screen = running.then(|| self.shell.picture()).filter(|picture| picture.alternate);
         let background = jobs(self.shell).await;
@@ -63,6 +65,15 @@ impl Outcome<'_> {
             _ => None,
         };
         let exit_code = command.as_ref().and_then(|command| command.exit_code);
+        // Not as the reason, which nobody knows, but as a fact that may be one.
+        let note = &self.shell.terminal().meta().sandbox_note;
+        if !running
+            && exit_code.is_some_and(|code| code != 0)
+            && !note.is_empty()
+            && !self.notice.contains(note)
+        {
+            self.notice.push(note.clone());
+        }
         Ok(Executed {
             content: shown.text,
             terminal_id: self.name.to_owned(),

@@ -90,6 +90,11 @@ impl Permit {
         Self { law, environment, approvals: Mutex::default(), asked: Asked::default() }
     }
 
+    /// Why commands cannot write in that directory, if they cannot.
+    pub(super) fn too_wide(&self, project: &Path) -> Option<String> {
+        self.law.too_wide(project)
+    }
+
     /// The sandbox of shells today.
     pub(super) fn sandbox(&self, project: &Path) -> Result<String, Refusal> {
         self.today(project).map(|(name, _)| name)
@@ -101,12 +106,12 @@ impl Permit {
 
     /// Whether a line could be asked about or denied.
     pub(super) fn restricts(&self, desk: &Desk) -> bool {
-        self.law.restricts(&desk.project)
+        self.law.restricts(&desk.project())
     }
 
     /// A shell that was opened under other terms than today's is not used.
     pub(super) fn still_fits(&self, desk: &Desk, name: &str, shell: &Shell) -> Result<(), Refusal> {
-        let (now, terms) = self.today(&desk.project)?;
+        let (now, terms) = self.today(&desk.project())?;
         let meta = shell.terminal().meta();
         let then = &meta.sandbox;
         let difference = match difference(&meta.terms, &terms) {
@@ -124,6 +129,12 @@ impl Permit {
                 hint::close(name)
             ),
         ))
+    }
+
+    /// From now on it is noticed if settings of the project are made or changed that make programs outside run something.
+    pub(super) fn watch_settings(&self, desk: &Desk) {
+        let work = desk.work();
+        desk.watch(|| self.law.settings_in(&work.project, &work.more));
     }
 
     /// The grant for a shell.
@@ -163,7 +174,8 @@ impl Permit {
             facts: Facts::default(),
         };
         let spec = self.spec(seat, client, wanted);
-        let grant = match self.law.judge_shell(spec, &desk.project, temp) {
+        let work = desk.work();
+        let grant = match self.law.judge_shell(spec, (&work.project, &work.more), temp) {
             Ok(Judgement::Allow(grant)) => grant,
             Ok(Judgement::Ask(_, pending)) => match starts(wanted) {
                 None => pending.allow(),
@@ -234,7 +246,7 @@ impl Permit {
             shell: given.program,
             line: &line,
             cwd: given.cwd,
-            root: &desk.project,
+            root: &desk.project(),
             sandbox: given.sandbox,
             origin: &origin,
             session: Some(seat.name()),

@@ -10,8 +10,8 @@ use super::handover::Handover;
 use super::permit::Permit;
 use super::program::Programs;
 use super::refusal::{Refusal, Stop};
+use super::roots;
 use super::task::Tasks;
-use super::teach;
 use super::tool::{self, Known, Tools};
 use super::turn::Turns;
 use rmcp::ErrorData;
@@ -21,10 +21,11 @@ use rmcp::model::{
     Implementation, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 /// What every call has in common. Cheap to clone.
@@ -39,6 +40,9 @@ pub(super) struct Server {
     pub(super) tools: Arc<Tools>,
     pub(super) form: Form,
     pub(super) tasks: Tasks,
+    pub(super) instructions: Arc<str>,
+    /// Done when the client was asked for its roots.
+    pub(super) asked: Arc<OnceCell<()>>,
 }
 
 impl Server {
@@ -49,6 +53,8 @@ impl Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
+        // Before anything is opened: it decides where.
+        self.asked.get_or_init(|| self.learn_roots(&context.peer)).await;
         let client = Client::new(&request, context);
         let form = self.form;
         let fit = Fit::of(client.name(), form);
@@ -83,6 +89,12 @@ impl Server {
             Ok(result) => CallToolResponse::Complete(result),
             Err(Stop::Refused(refusal)) => CallToolResponse::Complete(refused(refusal)),
             Err(Stop::Ask(ask)) => CallToolResponse::InputRequired(*ask),
+        }
+    }
+
+    async fn learn_roots(&self, peer: &Peer<RoleServer>) {
+        if let Some(roots) = roots::ask(peer).await {
+            self.desk.work_in(Some(roots), |project| self.permit.too_wide(project));
         }
     }
 
@@ -127,7 +139,7 @@ impl ServerHandler for Server {
         config.capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
         config
             .with_server_info(Implementation::new("wharf", env!("CARGO_PKG_VERSION")))
-            .with_instructions(teach::INSTRUCTIONS)
+            .with_instructions(self.instructions.as_ref())
     }
 
     /// Who begins this way is of the classic era, which has no tasks.
@@ -140,6 +152,12 @@ impl ServerHandler for Server {
         let mut answer = self.negotiate_initialize(&request)?;
         answer.capabilities.extensions = None;
         Ok(answer)
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        if self.asked.initialized() {
+            self.learn_roots(&context.peer).await;
+        }
     }
 
     async fn get_task(

@@ -3,6 +3,7 @@
 use super::answer;
 use super::hint;
 use wharf_core::foreground::{Awaiting, Kind};
+use wharf_core::policy::Outlook;
 
 /// For the whole server. Hosts cut at two kilobytes.
 pub(super) const INSTRUCTIONS: &str = "\
@@ -19,6 +20,21 @@ one for a server, one for your work.
 is that key; literal true types it as a word.
 - Long output is cut in the middle and says which lines are left out and the terminal_read call that shows them. Do not pipe \
 into head or tail to save space; search with terminal_read instead.";
+
+/// With what holds for commands here.
+pub(super) fn instructions(outlook: &Outlook) -> String {
+    let sandbox = match &outlook.held {
+        Ok(None) => return INSTRUCTIONS.to_owned(),
+        Ok(Some(_)) => format!(
+            "Commands run in the sandbox `{}`: they write only in the project, in temporary files and in tool caches; keys and \
+             credentials are hidden.",
+            outlook.sandbox
+        ),
+        Err(_) => "This machine cannot hold the sandbox that commands should run in: ask the person to run `wharf doctor`."
+            .to_owned(),
+    };
+    format!("{INSTRUCTIONS}\n- {sandbox}")
+}
 
 pub(super) const EXECUTE: &str = "\
 Execute a command in a persistent shell (your bash, zsh or sh) and return its exit code, working directory and output. \

@@ -176,7 +176,7 @@ async fn begin(
 ) -> Result<Shell, Stop> {
     let name = args.terminal_id.as_str();
     let mut missed = None;
-    let mut cwd = call.desk.project.clone();
+    let mut cwd = call.desk.project();
     let mut open = None;
     let mut kind = "";
     if let Some(here) = here {
@@ -193,6 +193,7 @@ async fn begin(
     if let Some(command) = missed {
         notice.push(missed_note(name, &command));
     }
+    call.permit.watch_settings(&call.desk);
     let shell = match open {
         Some(shell) => shell,
         None => fresh(call, (name, kind), cwd.clone(), notice).await?,
@@ -212,7 +213,7 @@ async fn begin(
 async fn permit(call: &Call, args: &Args, open: Option<&Shell>, cwd: &Path) -> Result<(), Stop> {
     let sandbox = match open {
         Some(shell) => shell.terminal().meta().sandbox.clone(),
-        None => call.permit.sandbox(&call.desk.project)?,
+        None => call.permit.sandbox(&call.desk.project())?,
     };
     let kind = open.map_or("", |shell| program::word(shell.status().kind));
     let (_, program) = call.programs.named(kind).or_else(|_| call.programs.named(""))?;
@@ -239,8 +240,8 @@ async fn fresh(
         size: Size { cols: 120, rows: 40 },
     };
     let granted = match call.permit.shell(&call.desk, &call.seat, &call.client, &wanted) {
-        Err(_) if wanted.cwd != call.desk.project => {
-            wanted.cwd.clone_from(&call.desk.project);
+        Err(_) if wanted.cwd != call.desk.project() => {
+            wanted.cwd = call.desk.project();
             call.permit.shell(&call.desk, &call.seat, &call.client, &wanted)?
         }
         granted => granted?,
@@ -249,6 +250,7 @@ async fn fresh(
     if let Some(before) = opened.before {
         notice.push(fresh_note(call, before, &wanted.cwd));
     }
+    notice.extend(call.desk.sandbox_notes(opened.shell.terminal().meta()));
     Ok(opened.shell)
 }
 
@@ -325,7 +327,7 @@ fn nothing_yet(call: &Call, name: &str) -> Executed {
         command_id: 0,
         status: Status::Completed,
         exit_code: None,
-        working_dir: call.desk.project.to_string_lossy().into_owned(),
+        working_dir: call.desk.project().to_string_lossy().into_owned(),
         returned_because: Because::Exited,
         duration_ms: 0,
         view: View::Stream,

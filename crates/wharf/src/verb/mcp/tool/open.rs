@@ -57,7 +57,7 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Entry, 
         name: name.to_owned(),
         program,
         kind,
-        cwd: call.desk.project.join(&args.cwd),
+        cwd: call.desk.project().join(&args.cwd),
         env: args.env.into_iter().collect(),
         size: Size { cols: args.cols, rows: args.rows },
     };
@@ -67,6 +67,8 @@ pub(in crate::verb::mcp) async fn run(call: &Call, args: Args) -> Result<Entry, 
         // It is told with this answer.
         call.then(move || before.told());
     }
+    call.permit.watch_settings(&call.desk);
+    notice.extend(call.desk.sandbox_notes(opened.shell.terminal().meta()));
     let mut entry = entry(name, &opened.shell).await;
     entry.notice = notice;
     Ok(entry)
