@@ -83,6 +83,16 @@ pub(super) enum Atom {
     Many(Shape),
 }
 
+impl Atom {
+    /// As an argument that may be an option: `None` if it may be any, and what is known of it if it is none.
+    pub(super) fn text_of_option(&self) -> Option<Vec<u8>> {
+        let (Atom::One(shape) | Atom::Many(shape)) = self;
+        let start: Vec<u8> = shape.iter().map_while(|byte| *byte).collect();
+        let is_open = start.len() < shape.len() && start.first().is_none_or(|first| *first == b'-');
+        (!is_open).then_some(start)
+    }
+}
+
 /// The words as the command could receive them.
 pub(super) fn atoms(words: &[Word]) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(words.len());

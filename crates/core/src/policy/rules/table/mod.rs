@@ -1,6 +1,7 @@
 //! The table of cases: a small set of rules, and what it says of commands that try to get past it.
 
 mod argv;
+mod git;
 mod later;
 mod line;
 
