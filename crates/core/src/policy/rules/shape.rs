@@ -48,6 +48,15 @@ impl Word {
         self.shape.iter().copied().collect()
     }
 
+    /// As a text for a shell: a variable stands in each gap.
+    pub(super) fn with_variables(&self) -> Word {
+        let shape = self.shape.iter().flat_map(|byte| match byte {
+            Some(byte) => vec![Some(*byte)],
+            None => vec![Some(b'$'), Some(b'1')],
+        });
+        Word { shape: shape.collect(), count: Count::One }
+    }
+
     /// What is known before the first gap.
     pub(super) fn start(&self) -> Vec<u8> {
         self.shape.iter().map_while(|byte| *byte).collect()

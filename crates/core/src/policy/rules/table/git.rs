@@ -1,6 +1,6 @@
-//! git behind its own options.
+//! git behind its own options, and the commands that it runs.
 
-use super::Expect::{Allow, Ask, Deny, Nothing};
+use super::Expect::{Allow, Ask, Deny, Nothing, Unknown};
 use super::{RULES, judge_argv, judge_line, rules, said};
 
 #[test]
@@ -64,4 +64,26 @@ fn the_same_in_a_line_where_not_every_word_is_known() {
         let matches = judge_line(&rules, "/bin/sh", line.as_bytes());
         assert_eq!(said(&matches), expect, "{line}: {matches:#?}");
     }
+}
+
+#[test]
+fn what_git_runs_is_looked_at() {
+    let rules = rules(RULES);
+    for (args, expect) in [
+        (&["bisect", "run", "rm", "x"][..], Deny),
+        (&["-C", "sub", "bisect", "run", "sh", "-c", "rm x"], Deny),
+        (&["bisect", "run", "make"], Nothing),
+        (&["bisect", "start", "rm"], Nothing),
+        (&["submodule", "foreach", "rm x"], Deny),
+        (&["submodule", "foreach", "ls; git push -f"], Deny),
+        (&["submodule", "--quiet", "foreach", "--recursive", "rm", "x"], Deny),
+        (&["--no-pager", "submodule", "foreach", "-q", "rm \"$1\"", "x"], Deny),
+        (&["submodule", "foreach", "echo", "x; rm y"], Nothing),
+        (&["submodule", "update", "rm"], Nothing),
+    ] {
+        let matches = judge_argv(&rules, "/usr/bin/git", args);
+        assert_eq!(said(&matches), expect, "git {args:?}: {matches:#?}");
+    }
+    let matches = judge_line(&rules, "/bin/sh", b"git submodule foreach \"$x\"");
+    assert_eq!(said(&matches), Unknown, "{matches:#?}");
 }

@@ -4,6 +4,7 @@ mod argv;
 mod git;
 mod later;
 mod line;
+mod wrapper;
 
 use super::*;
 use Expect::{Allow, Ask, Deny, Nothing, Unknown, Unreadable};
