@@ -85,7 +85,7 @@ fn programs_that_change_who_or_where_a_command_is() {
         ("capsh --drop=all --user=x -- -c 'rm x'", Deny),
         ("capsh -+ -c 'rm x'", Deny),
         ("capsh == -- -c 'rm x'", Deny),
-        ("capsh =+ -c 'rm x'", Deny),
+        ("capsh =+ -- -c 'rm x'", Deny),
         ("capsh --shell=/bin/rm -- x", Deny),
         ("capsh --print", Nothing),
         ("capsh --print -- -c ls", Nothing),

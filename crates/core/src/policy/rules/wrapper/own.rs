@@ -49,8 +49,11 @@ pub(super) fn fd(args: &[Word]) -> Wrapped {
         let end = rest.iter().position(|word| word.text().as_deref() == Some(b";")).unwrap_or(rest.len());
         let first = (!attached.is_empty()).then(|| Word::known(attached));
         let words = first.iter().chain(&rest[..end]).map(|word| fill(word, &FD_TOKENS));
-        let words = words.chain([Word::anything()]).collect();
-        wrapped.inner.push(Inner::Command { at: at - usize::from(first.is_some()), words });
+        let words: Vec<Word> = words.chain([Word::anything()]).collect();
+        // Without a command there is only what would be given to one.
+        if words.len() > 1 {
+            wrapped.inner.push(Inner::Command { at: at - usize::from(first.is_some()), words });
+        }
         at += end;
     }
     wrapped
@@ -77,8 +80,7 @@ pub(super) fn capsh(args: &[Word]) -> Wrapped {
         let Some(text) = arg.text() else { return unsure(at) };
         let program = match text.as_slice() {
             b"--" | b"-+" => shell,
-            b"==" => Word::known(b"capsh"),
-            b"=+" => return command(at, &[Word::known(b"capsh"), Word::known(b"-+")], &args[at + 1..]),
+            b"==" | b"=+" => Word::known(b"capsh"),
             text => {
                 if let Some(path) = text.strip_prefix(b"--shell=") {
                     shell = Word::known(path);
