@@ -65,7 +65,9 @@ pub(super) fn unknown_session(id: &SessionId) -> Error {
 /// By policy.
 pub(super) fn denied(denial: &Denial) -> Error {
     let data = json!({ "code": "denied", "rule": denial.rule, "reason": denial.reason });
-    Error::new(DENIED, denial.to_string()).data(data)
+    let advice =
+        if denial.fix.is_empty() { String::new() } else { format!("; ask the user to {}", denial.fix) };
+    Error::new(DENIED, format!("{denial}{advice}")).data(data)
 }
 
 /// The policy's limit, not the machine's.
@@ -89,10 +91,12 @@ pub(super) fn withdrawn(question: &Question) -> Error {
 }
 
 pub(super) fn nobody_to_ask(question: &Question, why: &str) -> Error {
-    let what = format!(
-        "the policy wants somebody to be asked before this command runs, and {why}; a rule of the policy can allow it \
-         (`wharf policy show`)"
-    );
+    let fix = match question.fix.as_str() {
+        "" => "change the policy (`wharf policy show`)",
+        fix => fix,
+    };
+    let what =
+        format!("the user would have to allow this command, and {why}; ask them to run it, or to {fix}");
     about(question, "nobody_to_ask", what)
 }
 

@@ -148,6 +148,9 @@ pub struct Question {
     pub env_values: Values,
     /// Why it is asked, a sentence each.
     pub why: Vec<String>,
+    /// What a person can do to the policy so that it is not asked any more, as words behind "to"; empty if that is not
+    /// known.
+    pub fix: String,
     /// The sandbox it would run in.
     pub sandbox: String,
     /// Who wants it.
@@ -182,6 +185,7 @@ impl Question {
             env_names: spec.env.iter().map(name).collect(),
             env_values: Values::of(&spec.env),
             why: Vec::new(),
+            fix: String::new(),
             sandbox: grant.facts().sandbox.clone(),
             origin: spec.origin.clone(),
             session: spec.session.clone(),

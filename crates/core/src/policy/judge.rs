@@ -5,13 +5,14 @@
 
 use super::ask::Question;
 use super::confinement::{self, Confinement, Ground, TEMPORARY};
+use super::finding::{self, Finding, Said};
 use super::places::Places;
 use super::profile::{OPEN, Profile};
 use super::repository;
 use super::roots::{Admitted, Refused, Root, Roots, Unusable};
-use super::rules::{Decision, Found, Matches, Rules, Subject};
+use super::rules::{Decision, Matches, Rules, Subject};
 use super::settings::Settings;
-use super::verdict::{Denial, Facts, Judgement, Pending};
+use super::verdict::{Facts, Judgement, Pending};
 use super::{Limits, Policy};
 use crate::grant::{self, Grant, SpecError, unrestricted};
 use crate::spec::{Command, Spec, merge};
@@ -96,14 +97,6 @@ struct Looked {
     sandbox: String,
     /// What an allowed request gets.
     grant: Option<(Grant, PathBuf)>,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Finding {
-    pub(super) decision: Decision,
-    /// The rule, if it is one.
-    pub(super) rule: Option<String>,
-    pub(super) reason: String,
 }
 
 /// What the rules say.
@@ -291,27 +284,21 @@ impl Policy {
         let (mut findings, mut notes, mut doubt) = (Vec::new(), Vec::new(), None);
         let mut decision = None;
         if whose == Whose::Agent {
-            for rules in &self.rules {
+            for Said { value: rules, file } in &self.rules {
                 let matches = judge(rules);
                 decision = decision.max(matches.decision);
-                if (matches.unreadable || matches.unknown) && rules.restrict() {
-                    doubt = doubt.or(Some(matches.doubts.into_iter().next().unwrap_or_default()));
-                }
-                findings.extend(matches.found.into_iter().map(Finding::from_rule));
+                doubt = doubt.or(matches.doubts.into_iter().next());
+                findings.extend(matches.found.into_iter().map(|found| Finding::of_rule(found, file)));
                 notes.extend(matches.notes);
             }
         }
         let mut decision = decision.unwrap_or(self.default_for(whose));
-        if let Some(doubt) = doubt.filter(|_| decision < Decision::Ask) {
-            decision = Decision::Ask;
-            let reason = format!(
-                "what it runs cannot be known beforehand, and there are rules that it could break: {doubt}"
-            );
-            findings.push(Finding { decision, rule: None, reason });
+        if let Some(doubt) = doubt.as_ref().filter(|_| decision < self.unreadable.value) {
+            decision = self.unreadable.value;
+            findings.push(Finding::of_unreadable(&self.unreadable, doubt));
         }
         if decision > Decision::Allow && findings.iter().all(|finding| finding.decision < decision) {
-            let reason = "no rule allows it".to_owned();
-            findings.push(Finding { decision, rule: None, reason });
+            findings.push(Finding::of_default(&self.default, doubt.as_deref()));
         }
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.decision));
         Considered { decision, findings, notes }
@@ -329,7 +316,7 @@ impl Policy {
     fn default_for(&self, whose: Whose) -> Decision {
         match whose {
             Whose::Person => Decision::Allow,
-            Whose::Agent => self.default,
+            Whose::Agent => self.default.value,
         }
     }
 }
@@ -370,31 +357,11 @@ fn unusable(refused: Refused, spec: &Spec) -> SpecError {
     }
 }
 
-impl Finding {
-    fn from_rule(found: Found) -> Self {
-        let reason = match found.reason {
-            Some(reason) => format!("{} ({reason})", found.part),
-            None => found.part,
-        };
-        Self { decision: found.decision, rule: Some(found.name), reason }
-    }
-}
-
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.rule {
-            Some(rule) => write!(f, "{}: {rule}: {}", self.decision, self.reason),
-            None => write!(f, "{}: {}", self.decision, self.reason),
-        }
-    }
-}
-
 impl Looked {
     fn denied(sandbox: &str, reason: String) -> Self {
-        let finding = Finding { decision: Decision::Deny, rule: None, reason };
         Self {
             decision: Decision::Deny,
-            findings: vec![finding],
+            findings: vec![Finding::denial(reason)],
             notes: Vec::new(),
             sandbox: sandbox.to_owned(),
             grant: None,
@@ -402,23 +369,18 @@ impl Looked {
     }
 
     fn judgement(self) -> Judgement {
-        let first = self.findings.first().cloned();
         match (self.decision, self.grant) {
             (Decision::Allow, Some((grant, _))) => Judgement::Allow(grant),
             (Decision::Ask, Some((grant, root))) => {
                 let mut question = Question::about(&grant, root);
-                question.why = self.findings.iter().map(|finding| finding.reason.clone()).collect();
+                (question.why, question.fix) = finding::why(&self.findings);
                 Judgement::Ask(question, Pending::new(grant))
             }
             (_, grant) => {
                 let rules = self.findings.iter().map(Finding::to_string).collect();
-                let (rule, reason) = first.map_or((None, String::new()), |first| (first.rule, first.reason));
                 let limits = grant.map(|(grant, _)| grant.facts.limits.clone()).unwrap_or_default();
-                Judgement::Deny(Denial {
-                    rule,
-                    reason,
-                    facts: Facts { rules, sandbox: self.sandbox, limits, ..Facts::default() },
-                })
+                let facts = Facts { rules, sandbox: self.sandbox, limits, ..Facts::default() };
+                Judgement::Deny(finding::denial(self.findings, facts))
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use super::Policy;
 use super::ask::{Question, Shown, Values};
+use super::finding;
 use super::judge::Whose;
 use super::rules::{Decision, Subject};
 use super::verdict::{Denial, Facts};
@@ -50,21 +51,14 @@ impl Policy {
         let facts = self.facts(&considered.findings, line.sandbox);
         match considered.decision {
             Decision::Allow => Ruled::Allow(facts),
-            Decision::Ask => {
-                let why = considered.findings.into_iter().map(|finding| finding.reason).collect();
-                Ruled::Ask(Box::new(line.question(why)), facts)
-            }
-            Decision::Deny => {
-                let first = considered.findings.into_iter().next();
-                let (rule, reason) = first.map_or((None, String::new()), |first| (first.rule, first.reason));
-                Ruled::Deny(Denial { rule, reason, facts })
-            }
+            Decision::Ask => Ruled::Ask(Box::new(line.question(finding::why(&considered.findings))), facts),
+            Decision::Deny => Ruled::Deny(finding::denial(considered.findings, facts)),
         }
     }
 }
 
 impl Line<'_> {
-    fn question(&self, why: Vec<String>) -> Question {
+    fn question(&self, (why, fix): (Vec<String>, String)) -> Question {
         Question {
             command: Shown::Line { shell: self.shell.into(), line: self.line.to_owned() },
             program: self.shell.to_owned(),
@@ -73,6 +67,7 @@ impl Line<'_> {
             env_names: Vec::new(),
             env_values: Values::default(),
             why,
+            fix,
             sandbox: self.sandbox.to_owned(),
             origin: self.origin.to_owned(),
             session: self.session.map(str::to_owned),
@@ -85,7 +80,10 @@ mod tests {
     use super::*;
 
     fn ruled(policy: &str, line: &str) -> Ruled {
-        let policy = Policy::parse(policy, Path::new("policy.toml"), Path::new("/nonexistent")).unwrap();
+        decided(&Policy::parse(policy, Path::new("policy.toml"), Path::new("/nonexistent")).unwrap(), line)
+    }
+
+    fn decided(policy: &Policy, line: &str) -> Ruled {
         let (shell, root) = (Path::new("/bin/bash"), Path::new("/src"));
         let line = OsStr::new(line);
         let asked =
@@ -108,8 +106,10 @@ mod tests {
             other => panic!("{other:?}"),
         }
         assert!(matches!(ruled(text, "git status"), Ruled::Allow(_)));
-        // What cannot be read could break the rule.
-        assert!(matches!(ruled(text, "$x push"), Ruled::Ask(..)));
+        // What cannot be read could break the rule, and is asked about where the file says so.
+        assert!(matches!(ruled(text, "$x push"), Ruled::Allow(_)));
+        let text = text.replace("version = 1", "version = 1\nunreadable = \"ask\"");
+        assert!(matches!(ruled(&text, "$x push"), Ruled::Ask(..)));
     }
 
     #[test]
@@ -147,17 +147,131 @@ mod tests {
         }
     }
 
-    #[test]
-    fn with_rules_what_changes_later_lines_is_asked_about_and_says_why() {
-        let text = "version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = [\"git\", \"push\", \"…\"]\n";
-        let said = REMEMBERED.map(|line| match ruled(text, line) {
+    const NO_PUSH: &str = "[[rule]]\ndecision = \"deny\"\ncommand = [\"git\", \"push\", \"…\"]\n";
+
+    /// Whether each line is allowed, asked about or denied.
+    fn verdicts(policy: &str, lines: &[&str]) -> String {
+        let of = |line: &&str| match ruled(policy, line) {
             Ruled::Allow(_) => 'a',
-            Ruled::Ask(question, _) => {
-                assert!(question.why[0].contains("later lines"), "{line}: {:?}", question.why);
-                '?'
-            }
+            Ruled::Ask(..) => '?',
             Ruled::Deny(_) => 'd',
-        });
-        assert_eq!(String::from_iter(said), "??ad?a??aaa");
+        };
+        lines.iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_rule_leaves_alone_what_it_cannot_read_unless_the_file_says_otherwise() {
+        let with = |more: &str| format!("version = 1\n{more}\n{NO_PUSH}");
+        for (more, expect) in [
+            ("", "aaadaaaaaaa"),
+            ("unreadable = \"allow\"", "aaadaaaaaaa"),
+            ("unreadable = \"ask\"", "??ad?a??aaa"),
+            ("unreadable = \"deny\"", "ddaddaddaaa"),
+        ] {
+            assert_eq!(verdicts(&with(more), &REMEMBERED), expect, "{more}");
+        }
+        let work = [
+            "source .venv/bin/activate",
+            "eval \"$(direnv hook bash)\"",
+            "bash -c \"source x && make\"",
+            "trap \"$x\" EXIT",
+            "curl -s https://example.org/install | sh",
+            "fish -c 'ls'",
+            "echo 'x",
+        ];
+        assert_eq!(verdicts(&with(""), &work), "aaaaaaa");
+        assert_eq!(verdicts(&with("unreadable = \"ask\""), &work), "???????");
+        // What can be read of such a line is judged all the same.
+        let read =
+            ["source x && git push", "eval \"git push $x\"", "trap 'git push' EXIT", "alias p='git push'"];
+        assert_eq!(verdicts(&with(""), &read), "dddd");
+        // The key is the file's word, also where no rule could be broken.
+        assert_eq!(verdicts("version = 1\nunreadable = \"ask\"\n", &["source x", "ls"]), "?a");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_covered_by_no_allowing_rule() {
+        for default in ["ask", "deny"] {
+            let text = format!(
+                "version = 1\ndefault = \"{default}\"\n\
+                 [[rule]]\ndecision = \"allow\"\ncommand = [\"bash\", \"-c\", \"…\"]\n"
+            );
+            let text = text.replace("\"…\"", "\"source x\"");
+            let expect = if default == "ask" { "??" } else { "dd" };
+            assert_eq!(verdicts(&text, &["source x", "$x"]), expect, "{default}");
+        }
+    }
+
+    #[test]
+    fn a_project_can_want_to_be_asked_and_not_the_opposite() {
+        let policy = |own: &str, project: &str| {
+            let of = |key: &str| format!("version = 1\nunreadable = \"{key}\"\n");
+            let own = Policy::parse(&of(own), Path::new("own.toml"), Path::new("/nonexistent")).unwrap();
+            own.tightened(&of(project), Path::new("project.toml")).unwrap()
+        };
+        for (own, project, by) in [
+            ("allow", "ask", Some("`unreadable = \"ask\"` in project.toml")),
+            ("ask", "allow", Some("`unreadable = \"ask\"` in own.toml")),
+            ("ask", "ask", Some("`unreadable = \"ask\"` in own.toml")),
+            ("allow", "allow", None),
+        ] {
+            let policy = policy(own, project);
+            let why = match decided(&policy, "source x") {
+                Ruled::Ask(question, _) => Some(question.why.join("; ")),
+                _ => None,
+            };
+            assert_eq!(why.is_some(), by.is_some(), "{own} {project}: {why:?}");
+            assert_eq!(policy.restricts(), by.is_some(), "{own} {project}");
+            assert!(why.unwrap_or_default().starts_with(by.unwrap_or_default()), "{own} {project}");
+        }
+    }
+
+    #[test]
+    fn an_answer_names_the_rule_or_the_key_its_file_and_what_to_change() {
+        let named = NO_PUSH.replace("[[rule]]", "[[rule]]\nname = \"no push\"\nreason = \"others see it\"");
+        let asking = NO_PUSH.replace("deny", "ask");
+        for (text, line, why, fix) in [
+            (NO_PUSH, "git push", "rule 1 in policy.toml: git push", "change that rule"),
+            (
+                &named,
+                "git push",
+                "the rule \"no push\" in policy.toml: git push (others see it)",
+                "change that rule",
+            ),
+            (&asking, "git push", "rule 1 in policy.toml: git push", "change that rule"),
+            (
+                "unreadable = \"ask\"\n",
+                "source x",
+                "`unreadable = \"ask\"` in policy.toml: `source x` reads commands from a file",
+                "set `unreadable = \"allow\"` there",
+            ),
+            (
+                "unreadable = \"deny\"\n",
+                ". x",
+                "`unreadable = \"deny\"` in policy.toml: `. x` reads commands from a file",
+                "set `unreadable = \"allow\"` there",
+            ),
+            (
+                "default = \"ask\"\n",
+                "ls",
+                "`default = \"ask\"` in policy.toml: no rule allows it",
+                "add a rule there that allows it",
+            ),
+            (
+                "default = \"deny\"\n",
+                "source x",
+                "`default = \"deny\"` in policy.toml: no rule allows what cannot be read: `source x` reads",
+                "",
+            ),
+        ] {
+            let (said, advised) = match ruled(&format!("version = 1\n{text}"), line) {
+                Ruled::Ask(question, _) => (question.why.join("; "), question.fix),
+                Ruled::Deny(denial) => (denial.to_string(), denial.fix),
+                Ruled::Allow(_) => panic!("{line} is allowed by {text}"),
+            };
+            let said = said.trim_start_matches("denied by ");
+            assert!(said.starts_with(why), "{line}: {said}");
+            assert_eq!(advised, fix, "{line}");
+        }
     }
 }

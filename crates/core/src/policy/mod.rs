@@ -17,6 +17,7 @@ mod confinement;
 mod environment;
 mod error;
 mod existing;
+mod finding;
 mod judge;
 mod law;
 mod limits;
@@ -57,6 +58,7 @@ pub use wharf_shim::confine::Keeper;
 
 use environment::Environment;
 use error::Source;
+use finding::Said;
 use profile::Profile;
 use rules::Rules;
 use std::collections::BTreeMap;
@@ -78,14 +80,16 @@ const TERMINALS: usize = 128;
 /// What may run. Read from text once; cheap to clone is not promised.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    default: Decision,
+    default: Said<Decision>,
+    /// Of what rules cannot read.
+    unreadable: Said<Decision>,
     sandbox: String,
     roots: Vec<PathBuf>,
     environment: Environment,
     limits: Limits,
     profiles: BTreeMap<String, Profile>,
     /// The user's, then a project's.
-    rules: Vec<Rules>,
+    rules: Vec<Said<Rules>>,
     /// Whether a command is refused that cannot have everything its sandbox should hold.
     strict: bool,
     /// Where it came from, for people.
@@ -109,13 +113,17 @@ impl Policy {
             profiles.insert(name.get_ref().clone(), Profile::custom(name, profile, source, home)?);
         }
         let roots = read.roots.add.iter().map(|root| profile::absolute(root, source, home));
+        let said = |key: &Option<Spanned<Decision>>| {
+            Said::by(key.as_ref().map_or(Decision::Allow, |decision| *decision.get_ref()), file)
+        };
         let policy = Self {
-            default: read.default.as_ref().map_or(Decision::Allow, |default| *default.get_ref()),
+            default: said(&read.default),
+            unreadable: said(&read.unreadable),
             sandbox: read.sandbox.as_ref().map_or(WORKSPACE, |name| name.get_ref()).to_owned(),
             roots: roots.collect::<Result<_, _>>()?,
             environment: environment(&read, source)?,
             limits: usual(read.limits.read(source)?),
-            rules: vec![compile(read.rule, source)?],
+            rules: vec![Said::by(compile(read.rule, source)?, file)],
             profiles,
             strict: read.strict,
             files: vec![file.to_owned()],
@@ -132,8 +140,8 @@ impl Policy {
         let source = Source { file, text };
         let read = text::read(source)?;
         let mut policy = self.clone();
-        if let Some(default) = &read.default {
-            policy.default = policy.default.max(*default.get_ref());
+        for (now, key) in [(&mut policy.default, &read.default), (&mut policy.unreadable, &read.unreadable)] {
+            now.tighten(key.as_ref().map_or(Decision::Allow, |decision| *decision.get_ref()), file);
         }
         if let Some(name) = &read.sandbox {
             // A profile of one's own may hide what `locked` does not.
@@ -152,7 +160,7 @@ impl Policy {
         refuse_loosening(&read, source)?;
         policy.strict |= read.strict;
         policy.limits = policy.limits.lowered_by(read.limits.read(source)?);
-        policy.rules.push(compile(read.rule, source)?);
+        policy.rules.push(Said::by(compile(read.rule, source)?, file));
         policy.files.push(file.to_owned());
         Ok(policy)
     }
@@ -225,7 +233,10 @@ impl Policy {
     /// Whether a command could be asked about or denied.
     #[must_use]
     pub fn restricts(&self) -> bool {
-        self.default > Decision::Allow || self.rules.iter().any(Rules::restrict)
+        let is_strict = |said: &Said<Decision>| said.value > Decision::Allow;
+        is_strict(&self.default)
+            || is_strict(&self.unreadable)
+            || self.rules.iter().any(|said| said.value.restrict())
     }
 
     /// In words, for people.
@@ -235,7 +246,7 @@ impl Policy {
         let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
         let from = if files.is_empty() { "what is built in".to_owned() } else { files.join(", then ") };
         let _ = writeln!(text, "from      {from}");
-        let _ = writeln!(text, "default   {}", self.default);
+        let _ = writeln!(text, "default   {}, unreadable {}", self.default.value, self.unreadable.value);
         let strict = if self.strict { ", strict" } else { "" };
         let _ = writeln!(text, "sandbox   {}{strict}", self.sandbox);
         let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
@@ -247,7 +258,7 @@ impl Policy {
         for name in self.profiles.keys() {
             let _ = writeln!(text, "profile   {name}");
         }
-        for rule in self.rules.iter().flat_map(Rules::describe) {
+        for rule in self.rules.iter().flat_map(|said| said.value.describe()) {
             let _ = writeln!(text, "rule      {rule}");
         }
         text

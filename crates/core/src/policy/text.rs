@@ -16,6 +16,7 @@ const VERSION: u32 = 1;
 pub(super) struct Text {
     pub(super) version: Option<Spanned<u32>>,
     pub(super) default: Option<Spanned<Decision>>,
+    pub(super) unreadable: Option<Spanned<Decision>>,
     pub(super) sandbox: Option<Spanned<String>>,
     pub(super) strict: bool,
     pub(super) roots: RootsText,

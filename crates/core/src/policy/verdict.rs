@@ -39,17 +39,22 @@ pub struct Facts {
 pub struct Denial {
     /// The rule that says so, if it is one.
     pub rule: Option<String>,
+    /// The rule or the key that says so, with the file that it stands in.
+    pub by: Option<String>,
     /// Why.
     pub reason: String,
+    /// What a person can do to that file so that it runs, as words behind "to"; empty if nothing in it would help.
+    pub fix: String,
     /// Everything that spoke, for the record.
-    pub facts: Facts,
+    pub facts: Box<Facts>,
 }
 
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.rule {
-            Some(rule) => write!(f, "denied by the rule {rule:?}: {}", self.reason),
-            None => write!(f, "denied: {}", self.reason),
+        match (&self.by, &self.rule) {
+            (Some(by), _) => write!(f, "denied by {by}: {}", self.reason),
+            (None, Some(rule)) => write!(f, "denied by the rule {rule:?}: {}", self.reason),
+            (None, None) => write!(f, "denied: {}", self.reason),
         }
     }
 }

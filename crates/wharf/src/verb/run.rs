@@ -97,7 +97,7 @@ async fn start(store: &Store, spec: Spec, args: &Run, place: &Place) -> Result<T
     let grant = match grant(spec, &args.choice, place, &id)? {
         Ok(grant) => grant,
         Err(denial) => {
-            decision.facts = denial.facts;
+            decision.facts = *denial.facts;
             log.write(&Entry::Decision(decision))?;
             return Err(Failure { word: "denied", ..Failure::new(denial.reason) });
         }

@@ -7,7 +7,6 @@ use crate::harness::{Wharf, json};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
-use wharf_testing::leak;
 
 const RULES: &str = r#"
 version = 1
@@ -80,8 +79,10 @@ fn check_says_the_verdict_and_every_rule_that_had_a_say() {
         (&["--", "git", "push", "-f"], "deny\n", "no force"),
         (&["--", "env", "A=1", "git", "push", "--force"], "deny\n", "rewrites what others have"),
         (&["-c", "make && git push --force; true"], "deny\n", "no force"),
-        (&["-c", "g=git; $g push -f"], "ask\n", "cannot be known"),
-        (&["--", "touch", "x"], "ask\n", "rule 2"),
+        (&["-c", "g=git; $g push -f"], "allow\n", "cannot be known"),
+        (&["-c", "source x"], "allow\n", "note: `source x` reads commands from a file"),
+        (&["--", "touch", "x"], "ask\n", "ask: rule 2 in "),
+        (&["--", "git", "-C", ".", "push", "-f"], "deny\n", "deny: the rule \"no force\" in "),
         (&["-c", "touch x && git push -f"], "deny\n", "rule 2"),
         (&["--", "grep", "a|b;c$(touch x)"], "allow\n", "sandbox   workspace\n"),
         (&["--cwd", "/usr", "--", "true"], "deny\n", "outside the directories to work in"),
@@ -159,6 +160,11 @@ fn a_project_can_forbid_more_and_allow_nothing() {
     let (_, out, _) =
         check("version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = [\"true\"]\n", &["--", "true"]);
     assert!(out.starts_with("deny\n"), "{out}");
+    let (_, out, _) = check("version = 1\nunreadable = \"ask\"\n", &["-c", "source x"]);
+    assert!(
+        out.starts_with("ask\n  ask: `unreadable = \"ask\"` in ") && out.contains(".wharf/policy.toml"),
+        "{out}"
+    );
     let (_, out, _) = check("version = 1\nsandbox = \"locked\"\n[limits]\nterminals = 3\n", &["--", "true"]);
     assert!(out.contains("sandbox   locked\n") && out.contains("terminals 3"), "{out}");
     let (_, out, _) = check("version = 1\n[limits]\nterminals = 3000\n", &["--", "true"]);
@@ -227,6 +233,9 @@ fn what_a_rule_denies_is_refused_with_its_reason_and_written_down() {
     let error = &read()[0]["error"];
     assert_eq!(error["data"]["code"], "denied", "{error}");
     assert_eq!(error["data"]["rule"], "no force", "{error}");
+    let message = error["message"].as_str().unwrap();
+    let said = format!("denied by the rule \"no force\" in {}: ", wharf.policy().display());
+    assert!(message.starts_with(&said) && message.ends_with("ask the user to change that rule"), "{message}");
     let audit = std::fs::read_to_string(wharf.state().join("audit.jsonl")).unwrap();
     assert!(audit.contains("\"denied\"") && audit.contains("no force"), "{audit}");
 }
@@ -319,8 +328,7 @@ fn in_a_directory_that_is_too_wide_commands_run_and_write_temporary_files_only()
     }
     // Everybody's temporary directory is the command's own there.
     for dir in ["/tmp", "/"] {
-        let mut command =
-            wharf.command(["run", "--sandbox", "workspace", "-c", "pwd; touch x; ls -A | head -1"]);
+        let mut command = wharf.command(["run", "--sandbox", "workspace", "-c", "pwd; touch x; ls x"]);
         command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = crate::harness::finish(command.spawn().unwrap());
         let expected = if dir == "/tmp" { "/tmp\nx\n" } else { "/\n" };

@@ -130,6 +130,9 @@ async fn without_anybody_to_ask_it_is_refused_and_says_how_to_allow_it() {
             message.contains("wharf policy") && message.contains("the test asks about everything"),
             "{message}"
         );
+        let refused = station.create(&station.one, json!({"command": "true known"})).await.unwrap_err();
+        let message = refused.error["message"].as_str().unwrap();
+        assert!(message.contains("ask them to run it, or to change that rule"), "{message}");
         station.finish().await;
         place.check().await;
     }

@@ -38,6 +38,7 @@ impl Judge for Cautious {
         // Every directory is a root of its own here.
         question.root = question.cwd.clone();
         question.why.push("the test asks about everything".to_owned());
+        question.fix = if command.contains("known") { "change that rule".to_owned() } else { String::new() };
         Ok(Judgement::Ask(question, Pending::new(grant)))
     }
 }
@@ -53,6 +54,7 @@ enum Person {
 }
 
 /// A question that is open.
+#[expect(clippy::large_enum_variant, reason = "made once for each question and answered at once")]
 enum Open {
     Hook(Put),
     Client(Value),

@@ -24,6 +24,7 @@ fn question(command: Shown) -> Question {
         env_names: vec!["B".into(), "A".into()],
         env_values: values("safe"),
         why: vec!["pushing cannot be undone".into()],
+        fix: "change that rule".into(),
         sandbox: "workspace".into(),
         origin: "claude".into(),
         session: Some("s".into()),

@@ -86,7 +86,8 @@ impl Walk<'_> {
             b"alias" => args.iter().for_each(|arg| self.alias(arg, depth)),
             b"hash" => self.hash(args, depth),
             b"." | b"source" => self.unknown(format!(
-                "`{}` reads commands from a file, and they can change what later lines mean",
+                "`{} {}` reads commands from a file, and they can change what later lines mean",
+                String::from_utf8_lossy(name),
                 show(args)
             )),
             b"export" | b"declare" | b"typeset" | b"readonly" | b"local" | b"integer" | b"float"
@@ -103,9 +104,10 @@ impl Walk<'_> {
 
     /// An alias is judged with any words behind it: `g=git` may be followed by `push`.
     fn alias(&mut self, arg: &Word, depth: usize) {
-        let Some(text) = arg.text() else {
-            return self.unknown(format!("the alias `{}` cannot be known", arg.show()));
-        };
+        if arg.text().is_none() {
+            self.unknown(format!("the alias `{}` cannot be known", arg.show()));
+        }
+        let Some(text) = arg.with_variables().text() else { return };
         if text.first() == Some(&b'-') && text.contains(&b'g') {
             return self.unknown("an alias for any word changes what later lines mean".to_owned());
         }

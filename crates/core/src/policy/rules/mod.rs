@@ -26,7 +26,8 @@
 //!
 //! A rule that *asks* or *denies* matches strictly: by name in any directory, through wrappers, in every part of a
 //! shell line; `--force` also as `--force=x` or `--forc`; an option of one to three letters such as `-f` also in a group
-//! such as `-rf`; and a word that cannot be known before it runs matches whatever it could become.
+//! such as `-rf`; `git push` also behind git's own options (`git -C dir push`); and a word that cannot be known before it
+//! runs matches whatever it could become.
 //!
 //! # What surprises
 //!
@@ -36,6 +37,7 @@
 
 mod builtin;
 mod danger;
+mod git;
 mod line;
 mod pattern;
 mod shape;

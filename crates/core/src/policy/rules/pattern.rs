@@ -4,9 +4,12 @@
 //! amounts to the same, and whatever an unknown word could become. See the table in the module above.
 
 use super::Decision;
+use super::git;
 use super::shape::{Atom, Shape, Word, atoms, may_equal};
 use super::text::{Fault, Token};
 use std::path::{Path, PathBuf};
+
+const GIT: [Option<u8>; 3] = [Some(b'g'), Some(b'i'), Some(b't')];
 
 /// A text, or the beginning of one.
 #[derive(Debug, Clone)]
@@ -85,11 +88,15 @@ impl Pattern {
     /// Whether these words could be this command.
     pub(super) fn may_match(&self, name: &Word, args: &[Word]) -> bool {
         let name = Name::of(name);
-        if !self.program.iter().any(|literal| name.may_be(literal)) {
+        let mut programs = self.program.iter().filter(|literal| name.may_be(literal)).peekable();
+        if programs.peek().is_none() {
             return false;
         }
         let args = atoms(args);
         let mut can = vec![false; args.len() + 1];
+        if programs.any(Literal::may_be_git) && name.may_be_git() {
+            can = git::starts(&args.iter().map(Atom::text_of_option).collect::<Vec<_>>());
+        }
         can[0] = true;
         // What may be no word at all can be passed over before the first token.
         pass_over(&mut can, |at| matches!(args[at], Atom::Many(_)));
@@ -169,6 +176,11 @@ fn literal(text: &str) -> Result<Literal, Fault> {
 }
 
 impl Literal {
+    fn may_be_git(&self) -> bool {
+        let name = Literal { text: base(&self.text).to_vec(), is_beginning: self.is_beginning };
+        may_equal(&name.shape(), &GIT)
+    }
+
     fn shape(&self) -> Shape {
         let gap = self.is_beginning.then_some(None);
         self.text.iter().copied().map(Some).chain(gap).collect()
@@ -223,6 +235,10 @@ impl Name {
         // In zsh `=rm` is the path of `rm`.
         let base = if base.first() == Some(&Some(b'=')) { base[1..].to_vec() } else { base };
         Name { whole: word.shape.clone(), base }
+    }
+
+    fn may_be_git(&self) -> bool {
+        may_equal(&self.base, &GIT)
     }
 
     fn may_be(&self, literal: &Literal) -> bool {

@@ -9,6 +9,54 @@ use proptest::sample::select;
 
 const DENY_RM: &str = r#"[{"decision": "deny", "command": ["rm", "…"]}, {"decision": "ask", "command": ["git", "…", "-f", "…"]}]"#;
 
+/// Words that mean something to shells, to git or to wrappers.
+const WORDS: &[&str] = &[
+    "env",
+    "sh",
+    "-c",
+    "git",
+    "-f",
+    "push",
+    "rm",
+    "xargs",
+    "$X",
+    "A=1",
+    "find",
+    "-exec",
+    ";",
+    "--",
+    "-",
+    "-C",
+    "bisect",
+    "run",
+    "submodule",
+    "foreach",
+    "-I{}",
+    "{}",
+    "fd",
+    "-x",
+    "-xrm",
+    "capsh",
+    "==",
+    "=+",
+    "--shell=rm",
+    "su",
+    "runuser",
+    "-u",
+    "-s",
+    "hyperfine",
+    "-L",
+    "{a} b",
+    "uv",
+    "perf",
+    "stat",
+    "npx",
+    "start-stop-daemon",
+    "-a",
+    "ld.so",
+    "--new",
+];
+
 /// Pieces that meet each other in unusual ways more often than random bytes do.
 fn fragment() -> impl Strategy<Value = Vec<u8>> {
     let known: Vec<&'static [u8]> = vec![
@@ -160,13 +208,13 @@ proptest! {
 
     #[test]
     fn any_argv_gets_an_answer_and_more_rules_never_make_it_milder(
-        words in vec(select(vec!["env", "sh", "-c", "git", "-f", "push", "rm", "xargs", "$X", "A=1", "find", "-exec", ";", "--", "-"]), 1..8),
+        words in vec(select(WORDS.to_vec()), 1..8),
     ) {
         let argv: Vec<OsString> = words.iter().map(OsString::from).collect();
         let program = Path::new("/usr/bin").join(words[0]);
         let subject = Subject::Argv { program: &program, argv: &argv };
         let few = rules(DENY_RM).judge(&subject).decision;
-        let more = r#"[{"decision": "allow", "command": [["git", "env", "sh", "find"], "…"]}, {"decision": "ask", "command": ["git", "…"]},"#;
+        let more = r#"[{"decision": "allow", "command": [["git", "env", "sh", "find", "fd", "uv", "capsh", "xargs", "hyperfine", "su"], "…"]}, {"decision": "ask", "command": ["git", "…"]},"#;
         let many = rules(&format!("{more}{}", &DENY_RM[1..])).judge(&subject).decision;
         prop_assert!(many >= few);
     }
@@ -195,6 +243,13 @@ fn lines_made_to_be_slow_are_answered_all_the_same() {
         repeat("[["),
         repeat("{,"),
         repeat("git -*"),
+        repeat("git --x "),
+        repeat("git submodule foreach $X "),
+        repeat("perf stat --x "),
+        repeat("xargs -I{} {} "),
+        repeat("hyperfine {a} "),
+        repeat("capsh == "),
+        repeat("fd -x "),
     ] {
         let mut line = line;
         line.truncate(32 * 1024);

@@ -48,6 +48,15 @@ impl Word {
         self.shape.iter().copied().collect()
     }
 
+    /// As a text for a shell: a variable stands in each gap.
+    pub(super) fn with_variables(&self) -> Word {
+        let shape = self.shape.iter().flat_map(|byte| match byte {
+            Some(byte) => vec![Some(*byte)],
+            None => vec![Some(b'$'), Some(b'1')],
+        });
+        Word { shape: shape.collect(), count: Count::One }
+    }
+
     /// What is known before the first gap.
     pub(super) fn start(&self) -> Vec<u8> {
         self.shape.iter().map_while(|byte| *byte).collect()
@@ -81,6 +90,16 @@ pub(super) enum Atom {
     One(Shape),
     /// Any number of words of this shape, also none.
     Many(Shape),
+}
+
+impl Atom {
+    /// As an argument that may be an option: `None` if it may be any, and what is known of it if it is none.
+    pub(super) fn text_of_option(&self) -> Option<Vec<u8>> {
+        let (Atom::One(shape) | Atom::Many(shape)) = self;
+        let start: Vec<u8> = shape.iter().map_while(|byte| *byte).collect();
+        let is_open = start.len() < shape.len() && start.first().is_none_or(|first| *first == b'-');
+        (!is_open).then_some(start)
+    }
 }
 
 /// The words as the command could receive them.

@@ -4,7 +4,7 @@
 //! (see [`super::Rules::judge`]): nothing here grants anything.
 
 use super::line::{Command, Dialect, MAX_PARTS, Redirect, parse};
-use super::shape::{Count, Word};
+use super::shape::{Count, Shape, Word};
 use super::shell::{Shell, Task, task};
 use super::wrapper::{Inner, Site, Wrapped, unwrap};
 use super::{Decision, Found, Matches, Rules};
@@ -131,9 +131,8 @@ impl<'r> Walk<'r> {
         for inner in wrapped.inner {
             match inner {
                 Inner::Command { words, .. } => self.command(&words, depth + 1, site, here),
-                Inner::Line { line: Some(line), .. } => self.line(&line, Dialect::Posix, depth + 1),
-                Inner::Line { line: None, .. } => {
-                    self.unknown(format!("the line that `{}` runs cannot be known", show(args)));
+                Inner::Line { line, .. } => {
+                    self.text(&line, Dialect::Posix, &format!("the line that `{}` runs", show(args)), depth);
                 }
                 Inner::Unsure { from } => self.every_reading(&args[from..], depth, site),
             }
@@ -154,10 +153,7 @@ impl<'r> Walk<'r> {
     fn shell(&mut self, shell: Shell, args: &[Word], depth: usize, site: Site, here: Here<'_>) {
         match (task(args), shell) {
             (Task::Line { line, .. }, Shell::Known(dialect)) => {
-                match args[line].text() {
-                    Some(text) => self.line(&text, dialect, depth + 1),
-                    None => self.unknown(format!("the line `{}` cannot be known", args[line].show())),
-                }
+                self.text(&args[line], dialect, &format!("the line `{}`", args[line].show()), depth);
                 // `sh -c '"$@"' sh rm x`: what follows the line's own name may be run by it.
                 if let Some(rest) = args.get(line + 2..).filter(|rest| !rest.is_empty()) {
                     self.command(rest, depth + 1, site, None);
@@ -185,10 +181,20 @@ impl<'r> Walk<'r> {
 
     /// Words that are joined and read as a line.
     pub(super) fn text_of(&mut self, args: &[Word], what: &str, depth: usize) {
-        let texts: Option<Vec<Vec<u8>>> = args.iter().map(Word::text).collect();
-        match texts {
-            Some(texts) => self.line(&texts.join(&b' '), Dialect::Posix, depth + 1),
-            None => self.unknown(format!("what `{what} {}` runs cannot be known", show(args))),
+        let shapes: Vec<Shape> = args.iter().map(|word| word.shape.clone()).collect();
+        let is_known = args.iter().all(|word| word.count == Count::One);
+        let count = if is_known { Count::One } else { Count::Split };
+        let joined = Word { shape: shapes.join(&Some(b' ')), count };
+        self.text(&joined, Dialect::Posix, &format!("what `{what} {}` runs", show(args)), depth);
+    }
+
+    /// A word that is read as a line. Where not all of it is known, what is known of it still counts.
+    pub(super) fn text(&mut self, word: &Word, dialect: Dialect, what: &str, depth: usize) {
+        if word.text().is_none() {
+            self.unknown(format!("{what} cannot be known"));
+        }
+        if let Some(text) = word.with_variables().text() {
+            self.line(&text, dialect, depth + 1);
         }
     }
 

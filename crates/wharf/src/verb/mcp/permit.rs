@@ -186,7 +186,7 @@ impl Permit {
             },
             Ok(Judgement::Deny(denial)) => {
                 let _ =
-                    record(desk, Decision { ruling: Ruling::Denied, facts: denial.facts.clone(), ..case });
+                    record(desk, Decision { ruling: Ruling::Denied, facts: (*denial.facts).clone(), ..case });
                 return Err(denied(&denial, "the terminal was not opened"));
             }
             Err(error) => {
@@ -255,7 +255,7 @@ impl Permit {
             Ruled::Allow(_) if given.manner == Manner::Hidden => Ok(()),
             Ruled::Allow(facts) => Ok(record(desk, case(Ruling::Allowed, facts))?),
             Ruled::Deny(denial) => {
-                let _ = record(desk, case(Ruling::Denied, denial.facts.clone()));
+                let _ = record(desk, case(Ruling::Denied, (*denial.facts).clone()));
                 let what = match given.manner {
                     Manner::Run => "the command was not run",
                     Manner::Typed | Manner::Hidden => "it was not typed, since a shell could read and run it",
@@ -281,7 +281,7 @@ impl Permit {
             return Ok(Ruling::AllowedBefore);
         }
         let why = question.why.join("; ");
-        let text = question.text().map_err(|error| nobody(&error.to_string(), &why))?;
+        let text = question.text().map_err(|error| nobody(&error.to_string(), question))?;
         let no = |ruling, what: &str| {
             let text =
                 format!("Not run: {what} ({why}). Do something else, or ask the person what they want.");
@@ -294,7 +294,7 @@ impl Permit {
                 Ok(Ruling::AllowedAlways)
             }
             Ok(Answer::Cancelled) => Err(no(Ruling::Cancelled, "the question was dismissed")),
-            Ok(Answer::Unable { why: cause }) => Err(nobody(&cause, &why)),
+            Ok(Answer::Unable { why: cause }) => Err(nobody(&cause, question)),
             Ok(_) => Err(no(Ruling::RefusedByUser, "the person said no")),
             Err(ask) => Err((None, Stop::Ask(ask))),
         }
@@ -315,18 +315,20 @@ fn difference(then: &[String], now: &[String]) -> Option<String> {
     }
 }
 
-fn nobody(cause: &str, why: &str) -> (Option<Ruling>, Stop) {
+fn nobody(cause: &str, question: &Question) -> (Option<Ruling>, Stop) {
+    let why = question.why.join("; ");
+    let fix = if question.fix.is_empty() { String::new() } else { format!(", or to {}", question.fix) };
     let text = format!(
-        "Not run: a person would have to allow this command ({why}), and nobody can be asked: {cause}. Ask the person to run it, \
-         or to change the policy (`wharf policy check -c '…'` says what decides)."
+        "Not run: a person would have to allow this ({why}), and nobody can be asked: {cause}. Ask the person to run \
+         it{fix}."
     );
     (Some(Ruling::NobodyAsked), Refusal::new("nobody_to_ask", text).into())
 }
 
 fn denied(denial: &Denial, what: &str) -> Refusal {
-    let text = format!(
-        "Refused, {what}: {denial}. Nothing ran. Try another way, or ask the person to change the policy."
-    );
+    let fix = if denial.fix.is_empty() { "change the policy" } else { &denial.fix };
+    let text =
+        format!("Refused, {what}: {denial}. Nothing ran. Try another way, or ask the person to {fix}.");
     Refusal::new("denied", text)
 }
 

@@ -31,7 +31,9 @@ fn a_denied_command_does_not_run_and_the_rule_is_named() {
     client.run("echo kept > file");
     let denied = client.run("cd . && rm file");
     assert!(denied.is_error, "{denied:?}");
-    assert!(denied.text.contains("takes files away"), "{}", denied.text);
+    for said in ["takes files away", "rule 2 in ", "policy.toml", "ask the person to change that rule"] {
+        assert!(denied.text.contains(said), "{said}: {}", denied.text);
+    }
     assert_eq!(denied.get("error"), "denied");
     assert_eq!(client.run("cat file").content(), "kept");
     let log = std::fs::read_to_string(wharf.state().join("audit.jsonl")).unwrap();
@@ -52,7 +54,39 @@ fn where_nobody_can_be_asked_nothing_runs() {
     client.initialize();
     let refused = client.run("touch made");
     assert!(refused.is_error && refused.text.contains("nobody can be asked"), "{refused:?}");
+    for said in ["rule 1 in ", "policy.toml: touch made (makes files)", "or to change that rule."] {
+        assert!(refused.text.contains(said), "{said}: {}", refused.text);
+    }
     assert!(!wharf.scratch().join("made").exists());
+}
+
+#[test]
+fn rules_leave_ordinary_work_alone_and_what_they_cannot_read_is_asked_about_where_the_file_says_so() {
+    let wharf = ruled();
+    std::fs::write(wharf.scratch().join("activate"), "WHICH=sourced\n").unwrap();
+    let mut client = Client::start(&wharf, &["--shell", "bash"]);
+    client.initialize();
+    for (line, prints) in [
+        ("source ./activate; echo $WHICH", "sourced"),
+        (". ./activate; echo $WHICH", "sourced"),
+        ("eval \"$(echo echo evaluated)\"", "evaluated"),
+        ("bash -c \"source ./activate && echo \\$WHICH\"", "sourced"),
+        ("trap \"$nothing\" USR1; PROMPT_COMMAND=\"$nothing\"; hash -p /bin/ls listing; echo kept", "kept"),
+    ] {
+        let ran = client.run(line);
+        assert_eq!(ran.content(), prints, "{line}: {ran:?}");
+    }
+    let denied = client.run("source ./activate && rm activate");
+    assert_eq!(denied.get("error"), "denied", "{denied:?}");
+    let project = wharf.scratch().join(".wharf");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join("policy.toml"), "version = 1\nunreadable = \"ask\"\n").unwrap();
+    let refused = client.run("source ./activate");
+    assert_eq!(refused.get("error"), "nobody_to_ask", "{refused:?}");
+    let key = format!("`unreadable = \"ask\"` in {}", project.join("policy.toml").display());
+    for said in [key.as_str(), "`source ./activate`", "or to set `unreadable = \"allow\"` there."] {
+        assert!(refused.text.contains(said), "{said}: {}", refused.text);
+    }
 }
 
 /// Answers the question of a classic server.
@@ -198,7 +232,8 @@ fn lines_are_read_as_the_shell_of_now_reads_them() {
     let line = "echo $'a\\' ; rm file #'";
     let project = wharf.scratch().join(".wharf");
     std::fs::create_dir_all(&project).unwrap();
-    let rule = "version = 1\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\", \"…\"]\n";
+    let rule =
+        "version = 1\nunreadable = \"ask\"\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\", \"…\"]\n";
     std::fs::write(project.join("policy.toml"), rule).unwrap();
     assert_eq!(client.run(line).content(), "a' ; rm file #");
     std::fs::remove_file(project.join("policy.toml")).unwrap();

@@ -1,8 +1,10 @@
 //! The table of cases: a small set of rules, and what it says of commands that try to get past it.
 
 mod argv;
+mod git;
 mod later;
 mod line;
+mod wrapper;
 
 use super::*;
 use Expect::{Allow, Ask, Deny, Nothing, Unknown, Unreadable};

@@ -11,6 +11,10 @@ pub(super) enum Rest {
     Extended,
     /// Words that are joined to a line for a shell.
     Joined,
+    /// A line in each word.
+    Lines,
+    /// Arguments for a program that an option names, or else for this one, among further options.
+    Arguments(Option<&'static str>),
     /// Nothing that runs.
     Nothing,
 }
@@ -18,26 +22,38 @@ pub(super) enum Rest {
 /// A wrapper and its options.
 pub(super) struct Wrapper {
     pub(super) names: &'static [&'static str],
-    /// Short options without and with a value.
+    /// Subcommands, of which the first operand must be one if there are any.
+    pub(super) subcommands: &'static [&'static str],
+    /// Short options without and with a value; `-` if that is none of the operands.
     pub(super) flags: &'static str,
     pub(super) values: &'static str,
+    /// Short options whose value is attached or not there.
+    pub(super) attached: &'static str,
     /// Long options without and with a value in the next argument. A value behind `=` needs no entry.
     pub(super) long_flags: &'static [&'static str],
     pub(super) long_values: &'static [&'static str],
+    /// Options with more than one value.
+    pub(super) several: &'static [(&'static str, usize)],
     /// Options whose value is a shell line.
     pub(super) lines: &'static [&'static str],
+    /// Options whose value is a program.
+    pub(super) programs: &'static [&'static str],
     /// Arguments before the command.
     pub(super) operands: usize,
     pub(super) rest: Rest,
 }
 
-const PLAIN: Wrapper = Wrapper {
+pub(super) const PLAIN: Wrapper = Wrapper {
     names: &[],
+    subcommands: &[],
     flags: "",
     values: "",
+    attached: "",
     long_flags: &[],
     long_values: &[],
+    several: &[],
     lines: &[],
+    programs: &[],
     operands: 0,
     rest: Rest::Command,
 };
@@ -46,7 +62,7 @@ const PLAIN: Wrapper = Wrapper {
 pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         names: &["env"],
-        flags: "i0v",
+        flags: "i0v-",
         values: "uC",
         long_flags: &["ignore-environment", "null", "debug", "list-signal-handling"],
         long_values: &["unset", "chdir"],
@@ -77,14 +93,26 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         names: &["xargs", "gxargs"],
         flags: "0prtox",
         values: "aEILnPsdJRS",
-        long_flags: &["null", "interactive", "no-run-if-empty", "verbose", "exit", "open-tty", "show-limits"],
-        long_values: &["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "max-lines"],
+        attached: "eil",
+        long_flags: &[
+            "null",
+            "interactive",
+            "no-run-if-empty",
+            "verbose",
+            "exit",
+            "open-tty",
+            "show-limits",
+            "eof",
+            "max-lines",
+            "replace",
+        ],
+        long_values: &["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
         rest: Rest::Extended,
         ..PLAIN
     },
     Wrapper {
         names: &["sudo"],
-        flags: "AbEHKknPSB",
+        flags: "AbEHKknPSB-",
         values: "ughpCrtTUDR",
         long_flags: &[
             "preserve-env",
@@ -101,14 +129,86 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper { names: &["doas"], flags: "nLs", values: "uCa", ..PLAIN },
     Wrapper {
         names: &["su", "runuser"],
-        flags: "lmpfP",
-        values: "gGsuw",
+        flags: "lmpfP-",
+        values: "gGw",
         long_flags: &["login", "preserve-environment", "fast", "pty"],
-        long_values: &["group", "supp-group", "shell", "user", "whitelist-environment"],
+        long_values: &["group", "supp-group", "whitelist-environment"],
         lines: &["-c", "--command", "--session-command"],
-        rest: Rest::Nothing,
+        programs: &["-s", "--shell"],
+        operands: 1,
+        rest: Rest::Arguments(Some("sh")),
         ..PLAIN
     },
+    Wrapper { names: &["sg"], flags: "-", lines: &["-c"], operands: 1, rest: Rest::Joined, ..PLAIN },
+    Wrapper { names: &["chpst"], flags: "vVP012", values: "uUbe/nlLmdofpcrtC", ..PLAIN },
+    Wrapper {
+        names: &["proot"],
+        flags: "0",
+        values: "rbmwvkiRS",
+        long_flags: &["root-id"],
+        long_values: &["rootfs", "bind", "mount", "pwd", "cwd", "verbose", "kernel-release", "change-id"],
+        lines: &["-q", "--qemu"],
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["start-stop-daemon"],
+        flags: "SKTHVbCmtoqv",
+        values: "pnugcsrdNPIkOR",
+        long_flags: &[
+            "start",
+            "stop",
+            "status",
+            "background",
+            "notify-await",
+            "no-close",
+            "make-pidfile",
+            "remove-pidfile",
+            "test",
+            "oknodo",
+            "quiet",
+            "verbose",
+        ],
+        long_values: &[
+            "pid",
+            "ppid",
+            "pidfile",
+            "name",
+            "user",
+            "group",
+            "chuid",
+            "signal",
+            "chroot",
+            "chdir",
+            "nicelevel",
+            "procsched",
+            "iosched",
+            "umask",
+            "notify-timeout",
+            "output",
+            "retry",
+        ],
+        programs: &["-x", "--exec", "-a", "--startas"],
+        rest: Rest::Arguments(None),
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["ld.so"],
+        long_flags: &["list", "verify", "inhibit-cache", "list-tunables", "list-diagnostics"],
+        long_values: &[
+            "library-path",
+            "glibc-hwcaps-prepend",
+            "glibc-hwcaps-mask",
+            "inhibit-rpath",
+            "audit",
+            "preload",
+            "argv0",
+        ],
+        ..PLAIN
+    },
+    Wrapper { names: &["ssh-agent"], flags: "csDdkTUu", values: "aEOPt", ..PLAIN },
+    Wrapper { names: &["logsave"], flags: "asv", operands: 1, ..PLAIN },
+    Wrapper { names: &["chronic"], flags: "ev", ..PLAIN },
+    Wrapper { names: &["ifne"], flags: "n", ..PLAIN },
     Wrapper { names: &["busybox", "toybox", "nohup", "fakeroot", "unbuffer", "torsocks"], ..PLAIN },
     Wrapper {
         names: &["chroot"],
@@ -239,6 +339,17 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
 ];
+
+/// `runuser` with `-u`: a command, and no shell.
+pub(super) const RUNUSER: Wrapper = Wrapper {
+    names: &["runuser"],
+    flags: "lmpfP-",
+    values: "gGsuw",
+    long_flags: &["login", "preserve-environment", "fast", "pty"],
+    long_values: &["group", "supp-group", "shell", "user", "whitelist-environment"],
+    lines: &["-c", "--command", "--session-command"],
+    ..PLAIN
+};
 
 /// Words of a shell that run what stands behind them.
 pub(super) const IN_LINES: &[Wrapper] = &[
