@@ -51,18 +51,22 @@ pub struct Kept {
 #[must_use]
 pub fn limits() -> Kept {
     const COUNTED: &str = "counted by wharf, in /proc";
+    const ESTIMATED: &str = "estimated by wharf, from /proc";
     let group = cgroup::parent().and_then(|parent| Cgroup::make(&parent).ok());
     let has = |file: &str| group.as_ref().is_some_and(|group| group.path().join(file).exists());
-    let first = |words: &[(&str, &'static str)]| {
-        words.iter().find(|(file, _)| has(file)).map_or(COUNTED, |(_, words)| *words)
+    let first = |words: &[(&str, &'static str)], otherwise| {
+        words.iter().find(|(file, _)| has(file)).map_or(otherwise, |(_, words)| *words)
     };
     let kept = Kept {
-        processes: first(&[
-            ("pids.events", "by the kernel, with pids.max of the cgroup"),
-            ("cgroup.threads", "counted by wharf, in the cgroup"),
-        ]),
-        memory: first(&[("memory.events", "by the kernel, with memory.max of the cgroup")]),
-        cpu: first(&[("cpu.stat", "counted by the kernel, in the cgroup")]),
+        processes: first(
+            &[
+                ("pids.events", "by the kernel, with pids.max of the cgroup"),
+                ("cgroup.threads", "counted by wharf, in the cgroup"),
+            ],
+            COUNTED,
+        ),
+        memory: first(&[("memory.events", "by the kernel, with memory.max of the cgroup")], ESTIMATED),
+        cpu: first(&[("cpu.stat", "counted by the kernel, in the cgroup")], ESTIMATED),
     };
     if let Some(group) = group {
         group.remove();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
-use wharf_shim::journal::format::{FIRST_AT, HEADER_LEN, header};
+use wharf_shim::journal::format::{Damage, FIRST_AT, HEADER_LEN, header};
 use wharf_shim::journal::read::{Events, first_kept};
 use wharf_shim::journal::record::{Cause, End, Entry, Lost, Record, Start, Status};
 use wharf_shim::journal::write::Journal;
@@ -268,4 +268,22 @@ fn a_start_from_before_there_were_sandboxes_is_one_without() {
     let length = u32::try_from(body.len()).unwrap().to_le_bytes();
     let then = [&length, body, &crc32fast::hash(body).to_le_bytes()].concat();
     assert_eq!(Entry::decode(&then).unwrap().0, entry);
+}
+
+#[test]
+fn a_long_file_is_read_to_its_last_record_and_a_file_of_4_tb_no_further() {
+    let dir = tempfile::tempdir().unwrap();
+    let (events, out, reading) = files(dir.path());
+    let mut journal = Journal::begin(events, out, 1 << 20).unwrap();
+    let record = |seq| Record::Input { writer: 7, seq, len: 1, author: "somebody".into() };
+    (0..20_000).for_each(|seq| journal.record(record(seq)));
+    let whole = Events::read(&reading).unwrap();
+    assert!(whole.sound > 1 << 20, "{} bytes are no long file", whole.sound);
+    let read: Vec<Record> = whole.entries.iter().map(|entry| entry.record.clone()).collect();
+    assert_eq!((read, &whole.damage), ((0..20_000).map(record).collect(), &None));
+    assert_eq!(Events::parse(&std::fs::read(dir.path().join("events")).unwrap()), whole);
+    File::options().write(true).open(dir.path().join("events")).unwrap().set_len(4 << 40).unwrap();
+    let long = Events::read(&reading).unwrap();
+    assert_eq!(long.damage, Some(Damage::Record { at: whole.sound }));
+    assert_eq!(long.entries, whole.entries, "what was written counts");
 }

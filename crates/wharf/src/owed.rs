@@ -11,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use wharf_core::policy::audit::Entry;
 use wharf_core::{CreateError, Ended, Phase, ReadError, Store, TerminalId};
+use wharf_shim::journal::file::{self, Access};
 
 fn dir(state: &Path) -> PathBuf {
     state.join("owed")
@@ -27,7 +28,7 @@ pub(crate) struct Noted {
 pub(crate) fn note(state: &Path, id: &TerminalId) -> io::Result<Noted> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir(state))?;
     loop {
-        let file = File::create(dir(state).join(id.as_str()))?;
+        let file = file::open(&dir(state).join(id.as_str()), Access::Make)?;
         flock(&file, FlockOperation::LockExclusive)?;
         // Somebody who passed by before it was locked may have taken it away.
         if file.metadata()?.nlink() > 0 {
@@ -84,14 +85,14 @@ pub(crate) fn settle(place: &Place, store: &Store) {
 
 /// Whether its creator is at work on it.
 fn is_being_made(place: &Place, id: &TerminalId) -> bool {
-    let file = File::open(dir(&place.dirs.state).join(id.as_str()));
+    let file = file::open(&dir(&place.dirs.state).join(id.as_str()), Access::Read);
     file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }
 
 /// Writes an entry once, whoever else is about to: only who has the file's lock while the file is there does.
 fn pay(place: &Place, id: &TerminalId, entry: impl FnOnce() -> Option<Entry>) -> io::Result<()> {
     let path = dir(&place.dirs.state).join(id.as_str());
-    let file = File::open(&path)?;
+    let file = file::open(&path, Access::Read)?;
     flock(&file, FlockOperation::LockExclusive)?;
     if file.metadata()?.nlink() == 0 {
         return Ok(());

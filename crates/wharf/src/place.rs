@@ -5,11 +5,11 @@ use crate::owed;
 use crate::report::Failure;
 use crate::temporary;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use wharf_core::policy::Audit;
 use wharf_core::{Dirs, Holder, Retention, Spares, Store};
+use wharf_shim::journal::file::{self, Access};
 
 /// What the surroundings say.
 #[derive(Debug)]
@@ -67,12 +67,12 @@ impl Place {
     /// most of the work of a short command.
     pub(crate) fn tidy_now_and_then(&self, store: &Store) {
         let stamp = self.dirs.state.join("tidied");
-        let last = std::fs::metadata(&stamp).and_then(|meta| meta.modified()).ok();
+        let last = std::fs::symlink_metadata(&stamp).and_then(|meta| meta.modified()).ok();
         // A time in the future is a clock that was put back; then it is not known when the last time was.
         if last.and_then(|last| last.elapsed().ok()).is_some_and(|age| age < BETWEEN_TIDYING) {
             return;
         }
-        let _ = File::create(&stamp).and_then(|file| file.set_modified(SystemTime::now()));
+        let _ = file::open(&stamp, Access::Make).map(|file| file.set_modified(SystemTime::now()));
         self.tidy(store);
     }
 

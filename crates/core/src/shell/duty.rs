@@ -4,11 +4,12 @@
 //! lock; with whoever has it, it becomes free again, and the next follower that has something to answer takes it.
 
 use crate::terminal::Terminal;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
+use wharf_shim::journal::file::{self, Access};
 
 /// The file that is locked, in the terminal's directory.
 const NAME: &str = "duty";
@@ -16,7 +17,7 @@ const NAME: &str = "duty";
 /// The right to answer, for as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Duty {
-    _lock: OwnedFd,
+    _lock: File,
 }
 
 impl Duty {
@@ -27,8 +28,7 @@ impl Duty {
 }
 
 fn try_take_at(path: &Path) -> io::Result<Option<Duty>> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let lock = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
+    let lock = file::open(path, Access::Make)?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(Duty { _lock: lock })),
         Err(Errno::WOULDBLOCK) => Ok(None),

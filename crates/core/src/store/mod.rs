@@ -5,11 +5,13 @@
 //! that whoever can read a terminal can reach it: what a login brings with it and takes away plays no part.
 
 mod create;
+mod file;
 mod meta;
 mod pool;
 mod retention;
 mod settle;
 
+pub(crate) use file::{open as open_file, open_events, read_meta};
 pub use meta::Meta;
 pub use retention::{Retention, Tidied};
 pub(crate) use settle::settle;
@@ -21,7 +23,7 @@ use crate::id::TerminalId;
 use crate::terminal::Terminal;
 use rustix::fs::{Mode, OFlags};
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -30,8 +32,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
+use wharf_shim::journal::SOCKET;
 use wharf_shim::journal::read::is_held;
-use wharf_shim::journal::{EVENTS, SOCKET};
 use wharf_shim::launch::{PATIENCE, Returning};
 use wharf_shim::wire::message::{Refusal, Reply, Request};
 
@@ -210,7 +212,7 @@ impl Store {
     /// holder, or by what is left of its records.
     pub async fn discard(&self, id: &TerminalId) -> Result<(), ControlError> {
         let kill = Request::Kill { grace_ms: Some(0), author: "release".to_owned() };
-        let held = || File::open(self.dir(id).join(EVENTS)).is_ok_and(|file| is_held(&file).unwrap_or(false));
+        let held = || open_events(&self.dir(id)).is_ok_and(|file| is_held(&file).unwrap_or(false));
         let answer = match Client::connect(&self.socket(id.as_str())).await {
             Ok(mut holder) => {
                 let asked = tokio::time::timeout(PATIENCE, holder.ask(&kill)).await;

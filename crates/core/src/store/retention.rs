@@ -1,15 +1,14 @@
 //! How long ended terminals stay, and their removal by whoever passes by.
 
-use super::{Store, settle};
+use super::{Store, file, settle};
 use crate::error::ReadError;
 use crate::id::TerminalId;
 use crate::terminal::{Phase, Terminal};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use wharf_shim::journal::EVENTS;
 use wharf_shim::journal::format::Damage;
 use wharf_shim::journal::read::is_held;
 use wharf_shim::tree::cgroup;
@@ -104,7 +103,7 @@ fn ended_at(store: &Store, id: &TerminalId) -> Option<Duration> {
 
 /// The last change of a terminal that cannot even be opened, unless somebody holds it.
 fn abandoned_at(dir: &Path) -> Option<Duration> {
-    if let Ok(events) = File::open(dir.join(EVENTS))
+    if let Ok(events) = file::open_events(dir)
         && is_held(&events).ok()?
     {
         return None;

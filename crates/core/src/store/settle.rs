@@ -3,13 +3,15 @@
 //! Whoever looks first takes the lock that the dead holder let go, so it happens once, and afterwards the journal
 //! has its one end like any other.
 
+use super::file;
 use crate::error::ReadError;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
+use wharf_shim::journal::file::Access;
 use wharf_shim::journal::read::Events;
 use wharf_shim::journal::record::{Cause, End, Lost, Record, Status};
 use wharf_shim::journal::write::Journal;
@@ -20,7 +22,7 @@ use wharf_shim::tree::proc;
 /// Brings a terminal whose holder is dead to its end; quiet if it has one. Waits for the lock, which then is held only
 /// by others that look or settle, for moments.
 pub(crate) fn settle(id: &str, dir: &Path) -> Result<(), ReadError> {
-    let events = OpenOptions::new().read(true).write(true).open(dir.join(EVENTS))?;
+    let events = file::open(dir, EVENTS, Access::Write)?;
     while let Err(errno) = rustix::fs::flock(&events, FlockOperation::LockExclusive) {
         if errno != Errno::INTR {
             return Err(ReadError::Io(errno.into()));
@@ -46,7 +48,7 @@ pub(crate) fn settle(id: &str, dir: &Path) -> Result<(), ReadError> {
 /// The command's end is lost in any case. Closed it is when nobody is left; else whoever looks next tries again.
 fn write_down(events: File, dir: &Path, boot: [u8; 16], ended: bool, swept: Swept) -> Result<(), ReadError> {
     let killed = swept.processes;
-    let out = OpenOptions::new().read(true).write(true).open(dir.join(OUT))?;
+    let out = file::open(dir, OUT, Access::Write)?;
     let mut journal = Journal::resume(events, out)?;
     if !ended {
         let why = if boot == proc::boot() { Lost::HolderDied } else { Lost::Reboot };

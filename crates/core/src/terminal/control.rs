@@ -5,17 +5,15 @@ use super::{Phase, Terminal};
 use crate::client::Client;
 use crate::error::{ControlError, ReadError};
 use crate::spec::{OnOwnerExit, Size};
-use crate::store::Remains;
+use crate::store::{Remains, open_events};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustix::process::Signal;
-use std::fs::File;
 use std::future::pending;
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
-use wharf_shim::journal::EVENTS;
 use wharf_shim::tree::{self, proc};
 use wharf_shim::wire::frame::frame;
 use wharf_shim::wire::message::{Refusal, Reply, Request, State};
@@ -75,10 +73,11 @@ impl Terminal {
         for signal in [Signal::TERM, Signal::CONT] {
             tree::signal(&holder, signal);
         }
-        let events = self.shared.dir.join(EVENTS);
+        let dir = self.shared.dir.clone();
         let task = tokio::task::spawn_blocking(move || {
-            let events = File::open(events)?;
-            rustix::fs::flock(&events, FlockOperation::LockShared).map_err(io::Error::from)
+            let events = open_events(&dir)?;
+            rustix::fs::flock(&events, FlockOperation::LockShared)
+                .map_err(|errno| ReadError::from(io::Error::from(errno)))
         });
         Ok(task.await.map_err(io::Error::other)??)
     }

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::PoisonError;
 use wharf_shim::journal::format::{self, Damage, HEADER_LEN};
-use wharf_shim::journal::read::{Events, first_kept, stalled};
+use wharf_shim::journal::read::{first_kept, read_records, stalled};
 use wharf_shim::journal::record::{Entry, Record};
 use wharf_shim::tree::Identity;
 
@@ -72,6 +72,8 @@ pub(super) struct Known {
     sandbox: String,
     typed: BTreeMap<String, Typing>,
     pub(super) closed: Option<u32>,
+    /// How many bytes it has printed in all, once it is closed.
+    printed: Option<u64>,
 }
 
 impl Known {
@@ -88,38 +90,36 @@ impl Known {
     }
 
     fn read_new(&mut self, events: &File) -> Result<(), ReadError> {
-        let len = events.metadata()?.len();
-        if len <= self.read_to {
+        if events.metadata()?.len() <= self.read_to {
             return Ok(());
         }
-        // The header is read again each time, so that what follows it parses as a file of its own.
-        let mut bytes = vec![0; HEADER_LEN as usize];
-        let whole = events.read_exact_at(&mut bytes, 0);
-        if whole.is_err() {
+        let mut header = [0; HEADER_LEN as usize];
+        if events.read_exact_at(&mut header, 0).is_err() {
             // Not even a header yet: somebody is just beginning it.
             return Ok(());
         }
-        format::check_header(&bytes)?;
+        format::check_header(&header)?;
         let from = self.read_to.max(HEADER_LEN);
-        let fresh = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX);
-        bytes.resize(bytes.len() + fresh, 0);
-        let mut filled = HEADER_LEN as usize;
-        while filled < bytes.len() {
-            match events.read_at(&mut bytes[filled..], from + (filled as u64 - HEADER_LEN)) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        bytes.truncate(filled);
-        let new = Events::parse(&bytes);
-        self.read_to = from + (new.sound - HEADER_LEN);
-        new.entries.iter().for_each(|entry| self.learn(entry));
-        match new.damage {
+        let (sound, damage) = read_records(events, from, |entry| self.learn(&entry))?;
+        self.read_to = sound;
+        match damage {
             Some(damage) => Err(damage.into()),
             None => Ok(()),
         }
+    }
+
+    /// What was printed is all there is once nothing is left of the tree, and never more than the disk holds. A file that
+    /// is longer is not what was printed.
+    fn check_length(&self, out: &File, first: u64) -> Result<u64, ReadError> {
+        /// Smaller ones are not worth asking the file system about.
+        const LARGE: u64 = 1 << 30;
+        let found = out.metadata()?.len();
+        let mut most = self.printed.unwrap_or(u64::MAX);
+        if found.saturating_sub(first) > LARGE {
+            let disk = rustix::fs::fstatvfs(out).map_err(io::Error::from)?;
+            most = most.min(first.saturating_add(disk.f_blocks.saturating_mul(disk.f_frsize)));
+        }
+        if found > most { Err(Damage::Length { found, most }.into()) } else { Ok(found) }
     }
 
     /// The newest size; the first one, in columns and rows, if it was never changed.
@@ -145,7 +145,10 @@ impl Known {
                 typing.bytes += len;
                 typing.last = entry.at;
             }
-            Record::Closed { killed } => self.closed = Some(*killed),
+            Record::Closed { killed } => {
+                self.closed = Some(*killed);
+                self.printed = Some(entry.offset);
+            }
             _ => {}
         }
     }
@@ -174,7 +177,8 @@ impl Terminal {
             if shared.events.metadata()?.len() < HEADER_LEN { 0 } else { first_kept(&shared.events)? };
         let size = known.size(shared.meta.size);
         let stalled = if held { stalled(&shared.events)? } else { None };
-        Ok(Look { phase, first, end: shared.out.metadata()?.len(), size, held, stalled })
+        let end = known.check_length(&shared.out, first)?;
+        Ok(Look { phase, first, end, size, held, stalled })
     }
 
     /// The present size, if it is a PTY: what [`Terminal::look`] says of it, for less.

@@ -16,15 +16,15 @@ use crate::client::Client;
 use crate::end::Ended;
 use crate::error::ReadError;
 use crate::id::TerminalId;
-use crate::store::{Meta, Store};
+use crate::store::{Meta, Store, open_events, open_file, read_meta};
 use known::Known;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::watch;
-use wharf_shim::journal::format::Damage;
-use wharf_shim::journal::{EVENTS, META, OUT};
+use wharf_shim::journal::OUT;
+use wharf_shim::journal::file::Access;
 
 /// A handle to one terminal. Cheap to clone. It keeps its [`Store`] open, and with the last handle to a store that
 /// created terminals go those that were to end with their owner.
@@ -58,16 +58,8 @@ struct Shared {
 impl Terminal {
     pub(crate) fn open(id: TerminalId, store: &Store) -> Result<Self, ReadError> {
         let dir = store.dir(&id);
-        // In a directory that is there, a file that is not is damage.
-        let file = |name| {
-            File::open(dir.join(name)).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound if dir.exists() => Damage::Missing { file: name }.into(),
-                _ => ReadError::from(error),
-            })
-        };
-        let mut json = Vec::new();
-        file(META)?.read_to_end(&mut json)?;
-        let (meta, events, out) = (Meta::from_json(&json)?, file(EVENTS)?, file(OUT)?);
+        let meta = Meta::from_json(&read_meta(&dir)?)?;
+        let (events, out) = (open_events(&dir)?, open_file(&dir, OUT, Access::Read)?);
         let shared = Shared {
             socket: store.socket(id.as_str()),
             store: store.clone(),

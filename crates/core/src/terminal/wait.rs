@@ -4,13 +4,12 @@ use super::{Look, Phase, Terminal};
 use crate::client::Client;
 use crate::end::Ended;
 use crate::error::{ControlError, ReadError};
+use crate::store::open_events;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
-use std::fs::File;
 use std::io;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
-use wharf_shim::journal::EVENTS;
 use wharf_shim::wire::message::{Reply, Request, State, UNASKED};
 
 /// How often a holder that listens and does not answer is tried again.
@@ -98,9 +97,9 @@ impl Terminal {
     /// end would wait for it.
     fn watch_lock(&self) -> watch::Receiver<()> {
         let (waits, let_go) = watch::channel(());
-        let events = self.shared.dir.join(EVENTS);
+        let dir = self.shared.dir.clone();
         let wait = move || {
-            if let Ok(events) = File::open(events) {
+            if let Ok(events) = open_events(&dir) {
                 while rustix::fs::flock(&events, FlockOperation::LockShared) == Err(Errno::INTR) {}
             }
             drop(waits);

@@ -3,7 +3,8 @@
 //! Where the terminal's cgroup has the controllers, the kernel keeps the first two and wakes the loop when one is met;
 //! the rest is counted here. There is no event for that, so it is looked at from time to time: never before a limit
 //! could have been reached, seldom while nothing runs, not at all while nothing can, and at a cost that stays near one
-//! hundredth of a processor.
+//! hundredth of a processor. Where the kernel keeps no account of processor time it is looked at every second while
+//! something runs, and often if there are children whom nobody waits for.
 //! Too many processes and too much memory are emergencies and end without grace.
 
 use super::holder::Holder;
@@ -16,7 +17,7 @@ use crate::tree::cgroup::Cgroup;
 use crate::tree::ladder::Ladder;
 use crate::tree::quota::{Alarm, Quota};
 use crate::tree::rest::{self, Rest};
-use crate::tree::usage::Usage;
+use crate::tree::usage::{Past, Usage};
 use rustix::time::{ClockId, clock_gettime};
 use std::ffi::OsStr;
 use std::fs;
@@ -49,6 +50,9 @@ pub(super) struct Meter {
     processors: u32,
     /// What children of this process had used before: of an earlier terminal, or of the program around a thread.
     before: Duration,
+    /// Whether the kernel keeps no account of the tree's processor time.
+    estimates_cpu: bool,
+    past: Past,
     last: Usage,
     pause: Duration,
     /// When to look again; never, if nothing has to be counted, or nothing can change before something is heard.
@@ -69,9 +73,18 @@ impl Meter {
         let processors = counted.cpu.and_then(|_| std::thread::available_parallelism().ok());
         let processors = processors.and_then(|n| u32::try_from(n.get()).ok()).unwrap_or(1);
         let before = wait::spent_by_children();
-        let (last, pause) = (Usage::default(), SHORTEST);
-        let mut meter =
-            Self { counted, processors, before, last, pause, next: None, rests: false, sleepers: Vec::new() };
+        let mut meter = Self {
+            counted,
+            processors,
+            before,
+            estimates_cpu: quota.is_none(),
+            past: Past::new(),
+            last: Usage::default(),
+            pause: SHORTEST,
+            next: None,
+            rests: false,
+            sleepers: Vec::new(),
+        };
         let first = meter.soonest(&meter.last);
         meter.next = first.and_then(|pause| Instant::now().checked_add(pause));
         meter
@@ -141,8 +154,20 @@ impl Meter {
             // In MiB: a duration of as many seconds as there are bytes could be beyond what it can hold.
             growth(most.saturating_sub(usage.memory) >> 20, BYTES_PER_SECOND >> 20)
         });
-        let cpu = cpu.map(|most| most.saturating_sub(usage.cpu) / self.processors);
+        let cpu = cpu
+            .map(|most| (most.saturating_sub(usage.cpu) / self.processors).min(self.longest_for_cpu(most)));
         Some([processes, memory, cpu].into_iter().flatten().min()?.max(SHORTEST))
+    }
+
+    /// Without an account of the kernel's, what is used by those who come and go is known only by looking.
+    fn longest_for_cpu(&self, most: Duration) -> Duration {
+        /// What they use before the first of them is missed is not known; so that it is a small part of the limit.
+        const PART: u32 = 20;
+        match self.estimates_cpu {
+            true if self.past.forgets_children() => SHORTEST,
+            true => (most / PART).clamp(SHORTEST, LONGEST),
+            false => Duration::MAX,
+        }
     }
 
     /// Whether more than half is used, and more than at the last look.
@@ -212,11 +237,12 @@ impl Holder {
         self.exit.is_none() && !self.cuts_lines() && is_shell() && is_planned()
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&mut self) -> Usage {
+        let (limits, past) = (&self.meter.counted, &mut self.meter.past);
         if let Some(group) = &self.cgroup {
-            return Usage::of_group(group.path(), &self.meter.counted);
+            return Usage::of_group(group.path(), limits, past);
         }
-        let mut usage = Usage::of_members(&self.members, &self.meter.counted);
+        let mut usage = Usage::of_members(&self.members, limits, past);
         if matches!(self.members, Members::Descendants) {
             usage.cpu += wait::spent_by_children().saturating_sub(self.meter.before);
         }
@@ -329,11 +355,10 @@ mod tests {
         assert_eq!(pause(memory, used(0, 0, 5), ms(0)), ms(250));
         assert_eq!(pause(Resources { memory: Some(u64::MAX), ..NOTHING }, used(0, 0, 5), ms(0)), LONGEST);
         let cpu = Resources { cpu: Some(Duration::from_secs(4000)), ..NOTHING };
-        assert_eq!(
-            pause(cpu, used(0, 0, 0), ms(0)),
-            Duration::from_secs(1000),
-            "four processors, not sooner"
-        );
+        let mut kept = Meter { processors: 4, ..Meter::new(&cpu, Some(&Quota::default())) };
+        kept.plan_next(used(0, 0, 0), ms(0));
+        assert_eq!(kept.pause, Duration::from_secs(1000), "four processors, not sooner");
+        assert_eq!(pause(cpu, used(0, 0, 0), ms(0)), LONGEST, "those who come and go are known by looking");
         assert_eq!(pause(processes(64), used(1, 0, 5), ms(3)), ms(300), "one hundredth of a processor");
         assert_eq!(pause(processes(64), used(40, 0, 5), ms(3)), ms(30), "but more when it becomes dangerous");
         assert_eq!(pause(processes(64), used(1, 0, 5), ms(900)), MOST_RESTED);

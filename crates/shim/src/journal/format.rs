@@ -30,6 +30,20 @@ pub enum Damage {
         /// Which.
         file: &'static str,
     },
+    /// Something else has the name of one of the files: a pipe, a device, a link, a directory.
+    #[error("its {file:?} is no regular file")]
+    NotRegular {
+        /// Which.
+        file: &'static str,
+    },
+    /// The output's file is longer than what was printed, or than its disk.
+    #[error("its \"out\" has {found} bytes, and no more than {most} can have been printed")]
+    Length {
+        /// How long it is.
+        found: u64,
+        /// How long it can be.
+        most: u64,
+    },
     /// What was asked for is not JSON, or lacks something.
     #[error("its meta cannot be understood: {why}")]
     Meta {
@@ -62,6 +76,8 @@ impl Damage {
         match self {
             Self::NoHeader => "no_header",
             Self::Missing { .. } => "missing_file",
+            Self::NotRegular { .. } => "not_a_file",
+            Self::Length { .. } => "wrong_length",
             Self::Meta { .. } => "damaged_meta",
             Self::NotAJournal => "not_a_journal",
             Self::Newer { .. } => "newer_format",

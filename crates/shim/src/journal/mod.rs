@@ -3,6 +3,7 @@
 //! The shim is the only writer; anyone who may read the directory may read it, at any time, without asking anybody.
 //! The format is documented in `docs/journal.md` and is the contract between all versions of wharf.
 
+pub mod file;
 pub mod format;
 pub mod read;
 pub mod record;

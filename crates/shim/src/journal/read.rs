@@ -11,6 +11,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+/// So much of a file is looked at in one go, which is more than a record is long, and than a writer leaves behind its last
+/// one: zeros that are reserved, and an append that was never finished.
+const WINDOW: usize = 256 * 1024;
+
 /// All that an `events` file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
@@ -43,16 +47,12 @@ impl Events {
     }
 
     fn read_once(file: &File) -> io::Result<Self> {
-        let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX)];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match file.read_at(&mut bytes[filled..], filled as u64)? {
-                0 => break,
-                n => filled += n,
-            }
+        let mut events = Self::parse(&read_window(file, 0, HEADER_LEN as usize)?);
+        if events.damage.is_none() {
+            let entries = &mut events.entries;
+            (events.sound, events.damage) = read_records(file, HEADER_LEN, |entry| entries.push(entry))?;
         }
-        bytes.truncate(filled);
-        Ok(Self::parse(&bytes))
+        Ok(events)
     }
 
     /// The pure part: bytes of a file → what they say. Total: any bytes give an answer.
@@ -64,20 +64,10 @@ impl Events {
         let mut events = Self::default();
         let slot = bytes.get(FIRST_AT as usize..).and_then(|b| b.first_chunk::<16>());
         events.first = slot.and_then(format::read_first_slot).unwrap_or(0);
-        let mut at = HEADER_LEN as usize;
-        while at < bytes.len() {
-            match Entry::decode(&bytes[at..]) {
-                Some((entry, len)) => {
-                    events.entries.push(entry);
-                    at += len;
-                }
-                None => {
-                    events.damage = damage_at(bytes, at);
-                    break;
-                }
-            }
-        }
-        events.sound = at as u64;
+        let records = &bytes[HEADER_LEN as usize..];
+        let sound = decode(records, |entry| events.entries.push(entry));
+        events.sound = HEADER_LEN + sound as u64;
+        events.damage = damage(&records[sound..], events.sound);
         events
     }
 
@@ -118,11 +108,59 @@ impl Events {
     }
 }
 
-/// A record that does not decode is an unfinished append if nothing but zeros follows it, and damage otherwise. So it is
-/// after a crash, and so it looks to a reader that comes while the record is being written. A damaged length can hide
-/// the records after it, so they are looked for: an unfinished append has none.
-fn damage_at(bytes: &[u8], at: usize) -> Option<Damage> {
-    let rest = &bytes[at..];
+/// Goes over the records from byte `from` on, one after the other, however long the file is. Says where the last sound one
+/// ends, and what is wrong there, if anything.
+pub fn read_records(
+    file: &File,
+    from: u64,
+    mut each: impl FnMut(Entry),
+) -> io::Result<(u64, Option<Damage>)> {
+    let mut at = from;
+    loop {
+        let bytes = read_window(file, at, WINDOW)?;
+        let sound = decode(&bytes, &mut each);
+        at += sound as u64;
+        if sound == 0 || bytes.len() < WINDOW {
+            return Ok((at, damage(&bytes[sound..], at)));
+        }
+    }
+}
+
+/// Up to so many bytes of a file, as many as there are.
+fn read_window(file: &File, at: u64, most: usize) -> io::Result<Vec<u8>> {
+    let left = file.metadata()?.len().saturating_sub(at);
+    let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(most)];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], at + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+/// The sound records at the beginning of `bytes`; how many bytes they are together.
+fn decode(bytes: &[u8], mut each: impl FnMut(Entry)) -> usize {
+    let mut at = 0;
+    while let Some((entry, len)) = bytes.get(at..).and_then(Entry::decode) {
+        each(entry);
+        at += len;
+    }
+    at
+}
+
+/// What is wrong with that which follows the last sound record, at byte `at`. A record that does not decode is an
+/// unfinished append if nothing but zeros follows it, and damage otherwise. So it is after a crash, and so it looks to a
+/// reader that comes while the record is being written. A damaged length can hide the records after it, so they are
+/// looked for: an unfinished append has none. More than a writer can have left is damage, whatever it is.
+fn damage(rest: &[u8], at: u64) -> Option<Damage> {
+    if rest.len() >= WINDOW {
+        return Some(Damage::Record { at });
+    }
     if rest.iter().all(|b| *b == 0) {
         return None;
     }
@@ -130,7 +168,7 @@ fn damage_at(bytes: &[u8], at: usize) -> Option<Damage> {
     let after = announced.and_then(|len| rest.get(len..)).unwrap_or_default();
     let unfinished =
         after.iter().all(|b| *b == 0) && (1..rest.len()).all(|from| Entry::decode(&rest[from..]).is_none());
-    (!unfinished).then_some(Damage::Record { at: at as u64 })
+    (!unfinished).then_some(Damage::Record { at })
 }
 
 /// The first offset that is still kept, as the header says at this moment.

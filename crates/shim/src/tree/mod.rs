@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> Process {
-        Process { pid, parent, group: pid, state: 'S', threads: 1, ticks: 1, spent: 0 }
+        Process { pid, parent, group: pid, ..proc::NOBODY }
     }
 
     #[test]

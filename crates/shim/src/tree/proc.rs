@@ -27,6 +27,10 @@ pub struct Process {
     pub ticks: u64,
     /// Processor time that it and the children it waited for have used, in clock ticks.
     pub spent: u64,
+    /// Pages that it and the children it waited for have touched for the first time. Whoever has run has some.
+    pub faults: u64,
+    /// Those of them that are the children's.
+    pub waited_faults: u64,
 }
 
 impl Process {
@@ -113,6 +117,10 @@ fn parse(stat: &[u8]) -> Option<Process> {
     let pid = std::str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
     let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let sum = |of: std::ops::Range<usize>| {
+        let fields = fields.get(of)?.iter();
+        Some(fields.filter_map(|field| field.parse::<u64>().ok()).sum())
+    };
     Some(Process {
         pid,
         state: fields.first()?.chars().next()?,
@@ -120,7 +128,9 @@ fn parse(stat: &[u8]) -> Option<Process> {
         group: fields.get(2)?.parse().ok()?,
         threads: fields.get(17)?.parse().ok()?,
         ticks: fields.get(19)?.parse().ok()?,
-        spent: fields.get(11..15)?.iter().filter_map(|field| field.parse::<u64>().ok()).sum(),
+        spent: sum(11..15)?,
+        faults: sum(7..9)?,
+        waited_faults: sum(8..9)?,
     })
 }
 
@@ -203,20 +213,32 @@ fn is_in_mask(pid: i32, mask: &str, signal: i32) -> bool {
 }
 
 #[cfg(test)]
+pub(super) const NOBODY: Process = Process {
+    pid: 1,
+    parent: 1,
+    group: 1,
+    state: 'S',
+    threads: 1,
+    ticks: 1,
+    spent: 0,
+    faults: 0,
+    waited_faults: 0,
+};
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_name_with_parentheses_and_spaces_confuses_nobody() {
         let line = b"42 (a) R 1 (b)) S 7 40 40 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 11 12\n";
-        let seen = Process { pid: 42, parent: 7, group: 40, state: 'S', threads: 1, ticks: 98765, spent: 26 };
-        assert_eq!(parse(line), Some(seen));
+        let seen = Process { pid: 42, parent: 7, group: 40, state: 'S', threads: 1, ticks: 98765, ..NOBODY };
+        assert_eq!(parse(line), Some(Process { spent: 26, faults: 3, waited_faults: 2, ..seen }));
     }
 
     #[test]
     fn a_process_whose_first_thread_has_left_is_not_dead() {
-        let process =
-            |threads| Process { pid: 1, parent: 1, group: 1, state: 'Z', threads, ticks: 1, spent: 0 };
+        let process = |threads| Process { state: 'Z', threads, ..NOBODY };
         assert!(process(1).is_zombie());
         assert!(!process(2).is_zombie());
     }

@@ -16,6 +16,9 @@ const BOMB: &str = "b() { [ $1 -gt 0 ] || exec sleep 20; b $(($1-1)) & b $(($1-1
 /// Grows by a mebibyte at a time.
 const HOG: &str = "push @x, 'a' x (1 << 20) for 1..300; sleep 20";
 const SPIN: &str = "while :; do :; done";
+/// Computes for so many seconds, by the kernel's own account of this process.
+const COMPUTE: &str = "use Time::HiRes 'clock_gettime'; \
+    sub compute { my $until = clock_gettime(2) + $_[0]; 1 while clock_gettime(2) < $until }";
 
 /// Who runs wharf, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,19 +53,27 @@ impl As {
 
     /// Runs `wharf run` to its end; nobody may be left of it.
     fn run(self, args: &[&str]) -> Done {
+        self.call(&[&["run"], args].concat())
+    }
+
+    /// The same with any verb.
+    fn call(self, args: &[&str]) -> Done {
         let dir = tempfile::tempdir().unwrap();
         let wharf = match self {
             Self::Nobody => Wharf::of(&reachable(dir.path())),
             Self::Oneself | Self::WithoutCgroups => Wharf::new(),
         };
         let home = wharf.state().parent().unwrap().to_owned();
+        let project = wharf.scratch();
         if self == Self::Nobody {
-            chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+            for dir in [&home, &project] {
+                chown(dir, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
         }
-        let plain = wharf.command(["run"].into_iter().chain(args.iter().copied()));
+        let plain = wharf.command(args.iter().copied());
         let words = self.prefix().iter().map(OsStr::new).chain([plain.get_program()]).chain(plain.get_args());
         let mut command = command(words);
-        command.env_clear().envs(wharf.environment()).stdin(Stdio::null()).current_dir(&home);
+        command.env_clear().envs(wharf.environment()).stdin(Stdio::null()).current_dir(&project);
         let done = finish(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
         assert_eq!(left(&home), 0, "{self:?}");
         done
@@ -143,10 +154,124 @@ fn open_files_are_limited_for_good_to_whoever_is_not_root() {
 }
 
 #[test]
+fn the_doctor_says_what_is_an_estimate() {
+    let who = As::WithoutCgroups;
+    if !As::everybody().contains(&who) {
+        return;
+    }
+    let records = json(&who.call(&["doctor", "--json"]).out);
+    let told = |name: &str| records.as_array().unwrap().iter().find(|record| record["name"] == name).unwrap();
+    for name in ["memory limit", "CPU time limit"] {
+        assert!(told(name).to_string().contains("estimated by wharf"), "{}", told(name));
+    }
+}
+
+#[test]
 fn the_record_and_the_list_name_the_limit() {
     let wharf = Wharf::new();
     let done = wharf.call(["run", "--json", "--max-cpu", "200ms", "-c", SPIN]);
     let record = json(&done.out);
     assert_eq!((&record["cause"], &record["signal"]), (&"cpu_limit".into(), &"SIGTERM".into()));
     assert!(wharf.ok(["ls", "--all"]).contains("out of CPU time"));
+}
+
+/// Of memory that is in no process's own: written, and mapped by nobody. Each is 160 MiB, by one at a time.
+const SHARED: [(&str, &str); 3] = [
+    (
+        "a memfd",
+        "syscall(`uname -m` =~ /x86_64/ ? 319 : 279, my $name = 'x', 0) == 3 or exit 9; \
+        open F, '>&=3'; syswrite F, 'a' x (1 << 20) for 1..160; sleep 20",
+    ),
+    (
+        "System V segments",
+        "$| = 1; print $id = shmget(0, 160 << 20, 0600 | 01000), qq(\n); \
+        shmwrite($id, 'a' x (1 << 20), $_ << 20, 1 << 20) or exit 9 for 0..159; sleep 20",
+    ),
+    (
+        "a file in /dev/shm",
+        "$| = 1; open F, '>', $path = qq(/dev/shm/wharf-test-$$) or exit 9; print qq($path\n); \
+        syswrite F, 'a' x (1 << 20) for 1..160; close F; sleep 20",
+    ),
+];
+
+/// Takes away what outlives its process, named by what the program printed.
+fn take_away(said: &str) {
+    let said = said.trim();
+    if said.starts_with("/dev/shm/") {
+        let _ = std::fs::remove_file(said);
+    } else if !said.is_empty() {
+        let _ = command(["ipcrm", "-m", said]).stderr(Stdio::null()).status();
+    }
+}
+
+#[test]
+fn memory_that_is_no_processs_own_counts() {
+    for who in As::everybody() {
+        for (what, program) in SHARED {
+            let done = who.run(&["--max-memory", "100M", "--", "perl", "-e", program]);
+            take_away(&done.out);
+            let line = "wharf: ended by its memory limit of 104,857,600 bytes (SIGKILL)\n";
+            assert_eq!((done.code, done.err.as_str()), (Some(137), line), "{who:?}: {what}");
+        }
+    }
+}
+
+#[test]
+fn memory_that_is_a_sandboxs_own_counts() {
+    // Many small ones, each of which is closed long before anybody looks.
+    let files = "for $n (1..160) { open F, '>', qq(/dev/shm/$n) or exit 9; syswrite F, 'a' x (1 << 20); close F } sleep 20";
+    for who in As::everybody() {
+        for (what, program) in SHARED.into_iter().chain([("files in /dev/shm", files)]) {
+            let args = ["--sandbox", "workspace", "--max-memory", "100M", "--", "perl", "-e", program];
+            let done = who.run(&args);
+            // Where there are no namespaces, there is no such sandbox.
+            if done.err.contains("cannot be made here") {
+                continue;
+            }
+            let line = "wharf: ended by its memory limit of 104,857,600 bytes (SIGKILL)\n";
+            assert_eq!((done.code, done.err.as_str()), (Some(137), line), "{who:?}: {what}");
+        }
+    }
+}
+
+#[test]
+fn shared_memory_within_its_limit_is_left_alone() {
+    for who in As::everybody() {
+        for (what, program) in SHARED {
+            let program =
+                program.replace("160", "60").replace("159", "59").replace("sleep 20", "sleep 1; exit 5");
+            let done = who.run(&["--max-memory", "100M", "--", "perl", "-e", &program]);
+            take_away(&done.out);
+            assert_eq!(done.code, Some(5), "{who:?}: {what}: {done:?}");
+        }
+    }
+}
+
+/// Six seconds in all, in children of so many milliseconds that nobody waits for: the kernel forgets what they have used.
+fn unwaited(milliseconds: u32) -> String {
+    let (children, seconds) = (6000 / milliseconds, f64::from(milliseconds) / 1000.0);
+    format!(
+        "{COMPUTE}; $SIG{{CHLD}} = 'IGNORE'; \
+         for (1..{children}) {{ fork or do {{ compute {seconds}; exit }}; wait }} exit 5"
+    )
+}
+
+#[test]
+fn children_that_nobody_waits_for_count() {
+    let line = "wharf: ended by its CPU time limit of 1s (SIGTERM)\n";
+    for milliseconds in [40, 8] {
+        assert_ended(&["--max-cpu", "1s", "--", "perl", "-e", &unwaited(milliseconds)], 143, line);
+    }
+}
+
+#[test]
+fn children_within_their_limit_are_left_alone_whoever_waits_for_them() {
+    let waited = format!("{COMPUTE}; for (1..40) {{ fork or do {{ compute 0.04; exit }}; wait }} exit 5");
+    let unwaited = unwaited(40).replace("1..150", "1..40");
+    for who in As::everybody() {
+        for program in [&waited, &unwaited] {
+            let done = who.run(&["--max-cpu", "4s", "--", "perl", "-e", program]);
+            assert_eq!(done.code, Some(5), "{who:?}: {program}: {done:?}");
+        }
+    }
 }

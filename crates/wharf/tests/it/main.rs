@@ -22,6 +22,7 @@ mod limit;
 mod listing;
 mod logs;
 mod mcp;
+mod odd_file;
 mod peers;
 mod place;
 mod policy;

@@ -5,12 +5,13 @@
 //! Who comes takes the first that is free: two at the same time get two, and one that comes back finds its own.
 
 use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use wharf_shim::journal::file::{self, Access, FileError};
 
 /// Nobody has as many clients of one kind in one project.
 const MOST: usize = 1000;
@@ -51,17 +52,22 @@ impl Seat {
     }
 }
 
-/// Its lock, unless somebody has it, or two projects happen to have one digest.
+/// Its lock, unless somebody has it, something else lies there, or two projects happen to have one digest.
 fn take(path: &Path, project: &Path) -> io::Result<Option<File>> {
-    let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+    let mut file = match file::open(path, Access::Make) {
+        Err(FileError::NotRegular) => return Ok(None),
+        file => file?,
+    };
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(None);
     }
-    let whose = fs::read(path)?;
+    let project = project.as_os_str().as_bytes();
+    // One that is longer is another's.
+    let Some(whose) = file::read(&file, project.len() as u64)? else { return Ok(None) };
     if whose.is_empty() {
-        file.write_all(project.as_os_str().as_bytes())?;
+        file.write_all(project)?;
     }
-    Ok((whose.is_empty() || whose == project.as_os_str().as_bytes()).then_some(file))
+    Ok((whose.is_empty() || whose == project).then_some(file))
 }
 
 /// What can be part of a file's name anywhere.
@@ -91,6 +97,20 @@ mod tests {
         drop(first);
         assert_eq!(claim("c").name(), name);
         assert_ne!(claim("d").name(), claim("c").name());
+    }
+
+    #[test]
+    fn a_seat_that_is_no_file_is_nobodys_and_holds_up_nobody() {
+        let state = tempfile::tempdir().unwrap();
+        let claim = || Seat::claim(state.path(), Path::new("/src/a"), "c").unwrap();
+        let name = claim().name().to_owned();
+        let path = state.path().join("mcp").join(&name);
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert_ne!(claim().name(), name);
+        std::fs::remove_file(&path).unwrap();
+        File::create(&path).unwrap().set_len(1 << 42).unwrap();
+        assert_ne!(claim().name(), name);
     }
 
     #[test]
