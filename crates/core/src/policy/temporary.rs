@@ -3,10 +3,11 @@
 //! They lie in the state directory, behind a lock that lives as long as this process. What a killed process left is found
 //! by its free lock and removed by the next one that looks.
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -91,13 +92,19 @@ fn remove_stale(state: &Path, all: &Path) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let free = match name.strip_prefix(OF_TERMINAL) {
             Some(id) => !state.join("terminals").join(id).exists(),
-            None => File::open(entry.path())
+            None => open_dir(&entry.path())
                 .is_ok_and(|dir| flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok()),
         };
         if free {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Nobody waits for a pipe that lies there, and no link is followed.
+fn open_dir(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
 }
 
 #[cfg(test)]
