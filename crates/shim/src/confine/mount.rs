@@ -25,9 +25,13 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
             from.take().map_err(at(index))?;
         }
     }
+    let own = match mounts.iter().position(|mount| matches!(mount, Covering::Terminals)) {
+        Some(index) => terminal.map(tree_of).transpose().map_err(at(index))?,
+        None => None,
+    };
     let mut nothing = Nothing::default();
     for (index, mount) in mounts.iter().enumerate() {
-        one(mount, terminal, &mut nothing).map_err(at(index))?;
+        one(mount, own.as_ref(), &mut nothing).map_err(at(index))?;
     }
     // Last of all: until now directories on the way to something else may have been made in them.
     for (index, mount) in mounts.iter().enumerate() {
@@ -50,7 +54,8 @@ pub(super) fn enter(directory: &Named) -> Result<(), Errno> {
     rustix::process::fchdir(found)
 }
 
-fn one(mount: &Covering<'_>, terminal: Option<&Named>, nothing: &mut Nothing) -> Result<(), Errno> {
+/// `own` is the command's terminal, as it was found before any of the mounts.
+fn one(mount: &Covering<'_>, own: Option<&OwnedFd>, nothing: &mut Nothing) -> Result<(), Errno> {
     match mount {
         Covering::Hide { path, is } => match if_reached(open(path))? {
             Some(place) => nothing.cover(place.as_fd(), Some(*is)),
@@ -103,7 +108,7 @@ fn one(mount: &Covering<'_>, terminal: Option<&Named>, nothing: &mut Nothing) ->
             let view = view(place.as_fd(), options, entries)?;
             made.set(view).map_err(|_| Errno::BUSY)
         }
-        Covering::Terminals => terminals(terminal),
+        Covering::Terminals => terminals(own),
         Covering::Nothing => Ok(()),
     }
 }
@@ -237,8 +242,7 @@ fn fresh(size: &CStr) -> Result<OwnedFd, Errno> {
 
 /// Each mount of this file system has numbers of its own, and a multiplexer of its own that must be the one in use.
 /// The command's own terminal is not one of them, and programs that ask for its name look through the devices.
-fn terminals(own: Option<&Named>) -> Result<(), Errno> {
-    let own = own.map(tree_of).transpose()?;
+fn terminals(own: Option<&OwnedFd>) -> Result<(), Errno> {
     let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     let options = [(c"mode", c"600"), (c"ptmxmode", c"666")];
     let made = file_system(c"devpts", &options, flags)?;

@@ -59,7 +59,12 @@ impl Job {
 
 /// A ground with the home of a fresh machine: a name for git, and nothing yet of where tools keep things.
 pub(crate) fn workshop(user: User) -> Ground {
-    let ground = Ground::new(user, Surroundings::Usual);
+    workshop_in(user, Surroundings::Usual)
+}
+
+/// The same on another class of machine.
+pub(crate) fn workshop_in(user: User, surroundings: Surroundings) -> Ground {
+    let ground = Ground::new(user, surroundings);
     ground.write(
         "home/.gitconfig",
         "[user]\nname = A Person\nemail = person@example.org\n[init]\ndefaultBranch = main\n",

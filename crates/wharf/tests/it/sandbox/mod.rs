@@ -9,6 +9,7 @@ mod job;
 mod kept;
 mod left;
 mod table;
+mod week;
 mod work;
 
 /// The profiles, by the names that `--sandbox` takes.
