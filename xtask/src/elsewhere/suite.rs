@@ -1,0 +1,69 @@
+//! The compiled tests of the program `wharf`, ready to be run where there is no cargo: the test runner takes what cargo
+//! would tell it from files.
+
+use super::Scratch;
+use crate::program::{cargo, output_of, program, run as step};
+use crate::{Failure, fuzz, root, test};
+use std::path::PathBuf;
+
+/// What is run if nobody says which tests, in less than a minute on an emulated machine.
+const SUBSET: [&str; 2] = ["-E", "test(/^sandbox::escape::in_the_open/)"];
+
+/// Where programs are, there as here. Not of a version manager: those want their owner's home.
+pub(super) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+
+/// How to run the tests.
+pub(super) struct Suite {
+    /// The test runner's own program, for it is not cargo that starts it.
+    pub(super) runner: PathBuf,
+    binaries: PathBuf,
+    metadata: PathBuf,
+}
+
+impl Suite {
+    pub(super) fn build(scratch: &Scratch) -> Result<Self, Failure> {
+        test::install_nextest()?;
+        step(cargo(&["build", "--workspace", "--bins"]), "it does not compile")?;
+        step(cargo(&["test", "--package", "wharf", "--test", "it", "--no-run"]), "it does not compile")?;
+        let list = ["nextest", "list", "--package", "wharf", "--test", "it", "--list-type", "binaries-only"];
+        let binaries = output_of(cargo(&[&list[..], &["--message-format", "json"]].concat()))?;
+        // Of this platform alone: of the others cargo would have to fetch what nothing here is made of.
+        let metadata = ["metadata", "--format-version", "1", "--filter-platform", &fuzz::host()?];
+        let metadata = output_of(cargo(&metadata))?;
+        Ok(Self {
+            runner: runner()?,
+            binaries: scratch.write("binaries.json", &binaries)?,
+            metadata: scratch.write("metadata.json", &metadata)?,
+        })
+    }
+
+    /// Where the tests make their files; the one place of the repository that they must be able to write to.
+    pub(super) fn workplace() -> PathBuf {
+        root().join("target/tmp")
+    }
+
+    /// The test runner's arguments.
+    pub(super) fn args(&self, filter: &[&str]) -> Vec<String> {
+        let files = [("--binaries-metadata", &self.binaries), ("--cargo-metadata", &self.metadata)];
+        let files = files.map(|(flag, file)| [flag.to_owned(), file.display().to_string()]);
+        let filter = if filter.is_empty() { &SUBSET[..] } else { filter };
+        ["nextest", "run", "--profile", "elsewhere"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(files.into_iter().flatten())
+            .chain(filter.iter().map(|&word| word.to_owned()))
+            .collect()
+    }
+}
+
+fn runner() -> Result<PathBuf, Failure> {
+    let mut find = program("sh");
+    find.args(["-c", "command -v cargo-nextest"]);
+    let missing = |_| Failure::new("`cargo-nextest` is not on the PATH; add cargo's `bin` directory to it");
+    output_of(find).map_err(missing).map(|path| PathBuf::from(path.trim()))
+}
+
+/// Whether a line of the runner's output is the one that counts.
+pub(super) fn is_summary(line: &str) -> bool {
+    line.contains("Summary [")
+}
