@@ -32,6 +32,8 @@ cargo xtask VERB
                     shell [ROUNDS] [CONTENDER ...]; all but shell without a name
   kernel [--kernel VERSION] [--without landlock|namespaces] [-- FILTER ...]
                     runs tests on Debian's own kernel (6.1 if not said) in an emulated machine; as root, on Debian
+  container [-- FILTER ...]
+                    runs tests in a container of Docker's, as root and as an ordinary user; as root, on Debian
                     FILTER is what `cargo nextest run` takes: words, or -E EXPRESSION; else a minute's worth is run
   fuzz [SECONDS]    runs every fuzz target for that long (20 if not said)
   help              this
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         ["dist"] => dist::run(),
         ["bench", names @ ..] => bench::run(names),
         ["kernel", args @ ..] => elsewhere::kernel::run(args),
+        ["container", args @ ..] => elsewhere::container::run(args),
         ["fuzz"] => fuzz::run(fuzz::DEFAULT_SECONDS),
         ["fuzz", seconds] => fuzz::parse_seconds(seconds).and_then(fuzz::run),
         [] | ["help" | "--help" | "-h"] => {

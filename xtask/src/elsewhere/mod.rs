@@ -1,6 +1,7 @@
 //! Tests run where this machine is not: on another kernel, in a container. Both see this machine's files, read-only,
 //! so that the compiled tests and all they start are there without being installed again.
 
+pub(crate) mod container;
 mod initramfs;
 pub(crate) mod kernel;
 mod linux;
