@@ -12,7 +12,10 @@ mkdir -p /proc /sys /dev /host /disk /new
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
-for module in $load; do modprobe "$module"; done
+# What is not among them is built in.
+for module in $load; do
+    if grep -q "/$module\.ko" "/lib/modules/$(uname -r)/modules.dep"; then modprobe "$module"; fi
+done
 
 # Loose: nothing is checked again that was read once. What changes on the host meanwhile is not to be seen anyway.
 mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose host /host
@@ -27,6 +30,11 @@ for place in /tmp /var/tmp "$workplace"; do
     mount --bind "/disk/plain$place" "/new$place"
 done
 mount -t tmpfs -o mode=755 tmpfs /new/run
+
+# Tests copy these, and what debuggers want of them is most of their size.
+for program in "/new$light"/*; do
+    mount --bind "$program" "/new$programs/${program##*/}"
+done
 
 mount --move /proc /new/proc
 mount --move /sys /new/sys

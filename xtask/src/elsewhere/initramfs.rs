@@ -2,6 +2,7 @@
 
 use super::Scratch;
 use super::linux::Linux;
+use super::suite::{Suite, programs};
 use crate::Failure;
 use crate::program::{program, run as step};
 use std::collections::BTreeSet;
@@ -17,21 +18,26 @@ const INIT: &str = include_str!("init.sh");
 const MODULES: [&str; 7] =
     ["virtio_pci", "virtio_blk", "9pnet_virtio", "9p", "overlay", "crc32c_generic", "ext4"];
 
-/// Makes it; `job` is the script that is run once everything is there.
+/// Makes it; `light` has programs that take the place of those that cargo made, and `job` is the script that is run once
+/// everything is there.
 pub(super) fn make(
     scratch: &Scratch,
     linux: &Linux,
     busybox: &Path,
-    workplace: &Path,
+    light: &Path,
     job: &str,
 ) -> Result<PathBuf, Failure> {
     let (tree, archive) = (scratch.path().join("initramfs"), scratch.path().join("initramfs.cpio"));
-    let settings = format!(
-        "modules={}\nload={}\nworkplace={}\n",
-        quoted(&linux.modules().display().to_string()),
-        quoted(&MODULES.join(" ")),
-        quoted(&workplace.display().to_string()),
-    );
+    let path = |path: &Path| path.display().to_string();
+    let settings = [
+        ("load", MODULES.join(" ")),
+        ("modules", path(&linux.modules())),
+        ("workplace", path(&Suite::workplace())),
+        ("programs", path(&programs())),
+        ("light", path(light)),
+    ];
+    let settings: String =
+        settings.into_iter().map(|(name, value)| format!("{name}={}\n", quoted(&value))).collect();
     lay(&tree, linux, busybox, &[("init", INIT), ("settings", &settings), ("job", job)])
         .map_err(|error| Failure::new(format!("{}: {error}", tree.display())))?;
     let mut pack = program("sh");

@@ -6,11 +6,11 @@ use crate::program::{cargo, output_of, program, run as step};
 use crate::{Failure, fuzz, root, test};
 use std::path::PathBuf;
 
-/// What is run if nobody says which tests, in less than a minute on an emulated machine.
-const SUBSET: [&str; 2] = ["-E", "test(/^sandbox::escape::in_the_open/)"];
-
 /// Where programs are, there as here. Not of a version manager: those want their owner's home.
 pub(super) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+
+/// What the tests start.
+const PROGRAMS: [&str; 3] = ["wharf", "wharf-shim", "wharf-misbehave"];
 
 /// How to run the tests.
 pub(super) struct Suite {
@@ -42,11 +42,23 @@ impl Suite {
         root().join("target/tmp")
     }
 
+    /// The programs that the tests start without what debuggers want of them, in a directory of their own: most tests
+    /// copy them, and in an emulated machine a copy of 100 MB takes a second.
+    pub(super) fn light_programs(scratch: &Scratch) -> Result<PathBuf, Failure> {
+        let light = scratch.path().join("light");
+        std::fs::create_dir(&light).map_err(|error| Failure::new(format!("{}: {error}", light.display())))?;
+        for name in PROGRAMS {
+            let mut strip = program("strip");
+            strip.arg("-o").arg(light.join(name)).arg(programs().join(name));
+            step(strip, "it comes with the linker (`binutils`)")?;
+        }
+        Ok(light)
+    }
+
     /// The test runner's arguments.
     pub(super) fn args(&self, filter: &[&str]) -> Vec<String> {
         let files = [("--binaries-metadata", &self.binaries), ("--cargo-metadata", &self.metadata)];
         let files = files.map(|(flag, file)| [flag.to_owned(), file.display().to_string()]);
-        let filter = if filter.is_empty() { &SUBSET[..] } else { filter };
         ["nextest", "run", "--profile", "elsewhere"]
             .map(str::to_owned)
             .into_iter()
@@ -54,6 +66,11 @@ impl Suite {
             .chain(filter.iter().map(|&word| word.to_owned()))
             .collect()
     }
+}
+
+/// Where cargo puts the programs.
+pub(super) fn programs() -> PathBuf {
+    root().join("target/debug")
 }
 
 fn runner() -> Result<PathBuf, Failure> {
