@@ -20,14 +20,6 @@ const VERSION: &str = "6.1";
 /// All tests of the sandbox take half as long; in seconds.
 const LIMIT: &str = "1200";
 
-/// In less than a minute: that attempts to get out are made and held, and that a shell does its work.
-const USUAL: [&str; 2] = [
-    "-E",
-    "test(/^sandbox::escape::in_the_open_attempts_succeed_as_an_ordinary_user$/) \
-     | test(/^sandbox::escape::no_attempt_succeeds_in_(workspace_as|locked_as_an_ordinary_user)/) \
-     | test(/^sandbox::work::in_workspace::the_shell_writes/)",
-];
-
 /// How the guest's last line begins; the exit status of the tests follows.
 const ENDED: &str = "guest: the tests ended with ";
 
@@ -63,6 +55,23 @@ impl Without {
     }
 }
 
+/// The tests that are run if none is named, in less than a minute: that attempts to get out are made and held, and that a
+/// shell does its work.
+const USUAL: [&str; 2] = [
+    "-E",
+    "test(/^sandbox::escape::in_the_open_attempts_succeed_as_an_ordinary_user$/) \
+     | test(/^sandbox::escape::no_attempt_succeeds_in_(workspace_as|locked_as_an_ordinary_user)/) \
+     | test(/^sandbox::work::in_workspace::the_shell_writes/)",
+];
+
+/// The same where attempts that need namespaces cannot be made.
+const USUAL_WITHOUT_NAMESPACES: [&str; 2] = [
+    "-E",
+    "test(/^sandbox::escape::in_the_open_attempts_succeed_without/) \
+     | test(/^sandbox::escape::no_attempt_succeeds_in_(workspace|locked)_as_an_ordinary_user/) \
+     | test(/^sandbox::work::in_workspace::the_shell_writes/)",
+];
+
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Machine<'a> {
@@ -87,10 +96,14 @@ impl<'a> Machine<'a> {
             [other, ..] => Err(Failure::new(format!("`kernel` does not take `{other}`; tests follow `--`"))),
         }
     }
+
+    fn usual(&self) -> &'static [&'static str] {
+        if self.without.contains(&Without::Namespaces) { &USUAL_WITHOUT_NAMESPACES } else { &USUAL }
+    }
 }
 
 pub(crate) fn run(args: &[&str]) -> Result<(), Failure> {
-    let (own, filter) = split(args, &USUAL);
+    let (own, filter) = split(args);
     let machine = Machine::parse(own)?;
     let why = if cfg!(target_arch = "x86_64") { debian::absent() } else { Some("this is not x86-64") };
     if let Some(why) = why {
@@ -101,7 +114,7 @@ pub(crate) fn run(args: &[&str]) -> Result<(), Failure> {
     let busybox = busybox()?;
     let linux = Linux::get(machine.version, &busybox)?;
     let suite = Suite::build(&scratch)?;
-    let job = job(&suite, filter);
+    let job = job(&suite, if filter.is_empty() { machine.usual() } else { filter });
     let light = Suite::light_programs(&scratch)?;
     let initramfs = initramfs::make(&scratch, &linux, &busybox, &light, &job)?;
     let disk = disk(&scratch)?;
@@ -142,13 +155,14 @@ fn disk(scratch: &Scratch) -> Result<PathBuf, Failure> {
     Ok(disk)
 }
 
-/// `timeout` ends it whatever becomes of us, and `panic` with `-no-reboot` when the guest is beyond saying anything.
+/// It ends after a while, when we do, and (`panic` with `-no-reboot`) when the guest is beyond saying anything.
 fn qemu(linux: &Linux, initramfs: &Path, disk: &Path, without: &[Without]) -> Command {
     let parameters = without.iter().map(|without| without.parameter());
     let parameters = ["console=ttyS0", "loglevel=3", "panic=-1"].into_iter().chain(parameters);
     let parameters = parameters.collect::<Vec<_>>().join(" ");
-    let mut command = program("timeout");
-    command.args(["--foreground", "--signal=KILL", LIMIT, "qemu-system-x86_64"]);
+    let mut command = program("setpriv");
+    command.args(["--pdeathsig", "TERM", "timeout", "--foreground", "--signal=KILL", LIMIT]);
+    command.arg("qemu-system-x86_64");
     command.args(["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "2048"]);
     command.args(["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"]);
     command.arg("-kernel").arg(linux.image()).arg("-initrd").arg(initramfs).args(["-append", &parameters]);

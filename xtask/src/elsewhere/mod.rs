@@ -58,11 +58,8 @@ fn skip(verb: &str, why: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What stands before `--`, and which tests stand after it; if none does, the usual ones.
-fn split<'a, 'b>(args: &'a [&'b str], otherwise: &'a [&'b str]) -> (&'a [&'b str], &'a [&'b str]) {
-    match args.iter().position(|&arg| arg == "--") {
-        Some(at) if at + 1 < args.len() => (&args[..at], &args[at + 1..]),
-        Some(at) => (&args[..at], otherwise),
-        None => (args, otherwise),
-    }
+/// What stands before `--`, and which tests stand after it.
+fn split<'a, 'b>(args: &'a [&'b str]) -> (&'a [&'b str], &'a [&'b str]) {
+    let at = args.iter().position(|&arg| arg == "--");
+    at.map_or((args, &[]), |at| (&args[..at], &args[at + 1..]))
 }
