@@ -60,7 +60,7 @@ fn check_compiler() -> Result<(), Failure> {
 }
 
 /// With a target named, the flags reach the code under test and not the build scripts.
-fn host() -> Result<String, Failure> {
+pub(crate) fn host() -> Result<String, Failure> {
     let mut rustc = program("rustc");
     rustc.arg("-vV");
     let version = output_of(rustc)?;

@@ -7,7 +7,9 @@
 
 mod agents;
 mod bench;
+mod debian;
 mod dist;
+mod elsewhere;
 mod fuzz;
 mod peers;
 mod program;
@@ -28,6 +30,11 @@ cargo xtask VERB
   dist              wharf and a statically linked wharf-shim, in target/dist
   bench [NAME ...]  measures a release build: roundtrip, throughput, wakeup, idle [TERMINALS], acp [ROUNDS],
                     shell [ROUNDS] [CONTENDER ...]; all but shell without a name
+  kernel [--kernel VERSION] [--without landlock|namespaces] [-- FILTER ...]
+                    runs tests on Debian's own kernel (6.1 if not said) in an emulated machine; as root, on Debian
+  container [-- FILTER ...]
+                    runs tests in a container of Docker's, as root and as an ordinary user; as root, on Debian
+                    FILTER is what `cargo nextest run` takes: words, or -E EXPRESSION; else a minute's worth is run
   fuzz [SECONDS]    runs every fuzz target for that long (20 if not said)
   help              this
 ";
@@ -58,6 +65,8 @@ fn main() -> ExitCode {
         ["peers"] => peers::run().and_then(|()| agents::run()),
         ["dist"] => dist::run(),
         ["bench", names @ ..] => bench::run(names),
+        ["kernel", args @ ..] => elsewhere::kernel::run(args),
+        ["container", args @ ..] => elsewhere::container::run(args),
         ["fuzz"] => fuzz::run(fuzz::DEFAULT_SECONDS),
         ["fuzz", seconds] => fuzz::parse_seconds(seconds).and_then(fuzz::run),
         [] | ["help" | "--help" | "-h"] => {

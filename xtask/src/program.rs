@@ -1,8 +1,8 @@
 //! Starting other programs, always in the repository's root.
 
 use crate::{Failure, root};
-use std::io::{BufRead, BufReader};
-use std::process::{Command, ExitStatus, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// A program that is to run in the repository's root.
 #[expect(
@@ -38,12 +38,22 @@ pub(crate) fn run_and_hear(
     announce(&command);
     let mut child = command.stderr(Stdio::piped()).spawn().map_err(|error| not_started(&command, &error))?;
     if let Some(stderr) = child.stderr.take() {
-        for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
-            hear(String::from_utf8_lossy(&line).into_owned());
-        }
+        lines(stderr).for_each(&mut hear);
     }
     let status = child.wait().map_err(|error| not_started(&command, &error))?;
     judge(&command, status, hint)
+}
+
+/// A program that goes on while its output is read; what it is called on the screen is said.
+pub(crate) fn start(mut command: Command) -> Result<Child, Failure> {
+    announce(&command);
+    command.spawn().map_err(|error| not_started(&command, &error))
+}
+
+/// What is read, line by line, without the carriage returns of a terminal.
+pub(crate) fn lines(from: impl Read) -> impl Iterator<Item = String> {
+    let text = |line: Vec<u8>| String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned();
+    BufReader::new(from).split(b'\n').map_while(Result::ok).map(text)
 }
 
 /// Whether a program is there and works, asked without a word on the screen.

@@ -3,9 +3,9 @@
 //! Cheap checks come first, and the first failure ends it. The test runner's summary is repeated as the last thing on
 //! the screen, because that is where people and machines look.
 
-use crate::program::{answers, cargo, output_of, program, run as step, run_and_hear};
+use crate::debian::{self, Wanted};
+use crate::program::{answers, cargo, run as step, run_and_hear};
 use crate::{Failure, agents, fuzz, peers, tidy};
-use std::path::Path;
 use std::process::Command;
 
 /// How much is run.
@@ -19,7 +19,7 @@ pub(crate) enum Scope {
 
 pub(crate) fn run(scope: Scope) -> Result<(), Failure> {
     install_nextest()?;
-    install_programs()?;
+    debian::install(&WANTED)?;
     peers::run()?;
     if scope == Scope::Whole {
         agents::run()?;
@@ -91,7 +91,7 @@ fn documentation() -> Command {
 }
 
 /// The test runner: every test in a process of its own, which tests that count processes and descriptors rely on.
-fn install_nextest() -> Result<(), Failure> {
+pub(crate) fn install_nextest() -> Result<(), Failure> {
     if answers(cargo(&["nextest", "--version"])) {
         return Ok(());
     }
@@ -101,15 +101,8 @@ fn install_nextest() -> Result<(), Failure> {
     )
 }
 
-/// A program that tests run, and the Debian package it comes in.
-struct Wanted {
-    program: &'static str,
-    /// What makes it say that it is there, and end.
-    asked: &'static str,
-    package: &'static str,
-}
-
-/// tmux is a real terminal emulator without a window; the others are what people run in shells and terminals.
+/// Programs that the tests run and that are not everywhere: tmux is a real terminal emulator without a window; the
+/// others are what people run in shells and terminals.
 const WANTED: [Wanted; 6] = [
     Wanted { program: "tmux", asked: "-V", package: "tmux" },
     Wanted { program: "zsh", asked: "--version", package: "zsh" },
@@ -118,38 +111,3 @@ const WANTED: [Wanted; 6] = [
     Wanted { program: "top", asked: "-v", package: "procps" },
     Wanted { program: "htop", asked: "--version", package: "htop" },
 ];
-
-/// Programs that the tests run and that are not everywhere.
-fn install_programs() -> Result<(), Failure> {
-    let is_missing = |wanted: &&Wanted| {
-        let mut command = program(wanted.program);
-        command.arg(wanted.asked);
-        !answers(command)
-    };
-    let missing: Vec<&Wanted> = WANTED.iter().filter(is_missing).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let names = missing.iter().map(|wanted| wanted.program).collect::<Vec<_>>().join(", ");
-    let packages: Vec<&str> = missing.iter().map(|wanted| wanted.package).collect();
-    if Path::new("/etc/debian_version").exists() && is_root() {
-        let by_hand = format!("install by hand: {names}");
-        let mut update = program("apt-get");
-        update.args(["update", "--quiet"]);
-        step(update, &format!("the package lists cannot be fetched; {by_hand}"))?;
-        let mut install = program("apt-get");
-        install.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(&packages);
-        return step(install, &by_hand);
-    }
-    let packages = packages.join(" ");
-    Err(Failure::new(format!(
-        "the tests need what is not installed here: {names}; `sudo apt-get install {packages}`, \
-         `sudo dnf install {packages}` or the like"
-    )))
-}
-
-fn is_root() -> bool {
-    let mut id = program("id");
-    id.arg("-u");
-    output_of(id).is_ok_and(|uid| uid.trim() == "0")
-}

@@ -108,7 +108,8 @@ fn collect(dir: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
         let kind = kind?;
         if kind.is_dir() && !is_made(&path) {
             collect(&path, found)?;
-        } else if kind.is_file() {
+        // Of a worktree: where the repository is.
+        } else if kind.is_file() && !path.ends_with(".git") {
             found.push(path);
         }
     }

@@ -74,7 +74,8 @@ fn all_succeed_in_the_open(user: User, surroundings: Surroundings) {
         say(&format!("skipped as {user:?}: {why}"));
         return;
     }
-    let all: Vec<&Attempt> = ATTEMPTS.iter().filter(|attempt| attempt.is_possible(surroundings)).collect();
+    let all: Vec<&Attempt> =
+        ATTEMPTS.iter().filter(|attempt| attempt.is_possible(user, surroundings)).collect();
     attempt(user, surroundings, Profile::Open, &all).expect(|name, verdict| {
         let expected = ATTEMPTS.iter().find(|a| a.name == name).unwrap().in_the_open(user);
         match (expected, verdict) {
@@ -97,7 +98,7 @@ fn none_succeeds(user: User, surroundings: Surroundings, profile: Profile) {
         return;
     }
     let meant: Vec<&Attempt> =
-        ATTEMPTS.iter().filter(|attempt| attempt.is_held_in(profile, surroundings)).collect();
+        ATTEMPTS.iter().filter(|attempt| attempt.is_held_in(profile, user, surroundings)).collect();
     assert!(meant.len() >= 3, "{meant:?}");
     attempt(user, surroundings, profile, &meant).expect(|_, verdict| matches!(verdict, Verdict::Held(_)));
 }
@@ -155,6 +156,8 @@ none_succeeds! {
     without_landlock_no_attempt_succeeds_in_workspace: Workspace, Surroundings::Landlock(0);
     without_namespaces_no_attempt_succeeds_in_workspace: Workspace, Surroundings::NoNamespaces;
     without_namespaces_no_attempt_succeeds_in_locked: Locked, Surroundings::NoNamespaces;
+    in_a_container_no_attempt_succeeds_in_workspace: Workspace, Surroundings::Container;
+    in_a_container_no_attempt_succeeds_in_locked: Locked, Surroundings::Container;
     with_landlock_4_alone_no_attempt_succeeds_in_workspace: Workspace, Surroundings::OnlyLandlock(4);
     with_landlock_4_alone_no_attempt_succeeds_in_locked: Locked, Surroundings::OnlyLandlock(4);
     with_landlock_2_alone_no_attempt_succeeds_in_workspace: Workspace, Surroundings::OnlyLandlock(2);

@@ -50,8 +50,8 @@ enum Held {
 
 impl Attempt {
     /// What is guaranteed is held on every machine, and the rest where the machine has what it takes.
-    pub(crate) fn is_held_in(&self, profile: Profile, on: Surroundings) -> bool {
-        let mounts = on.has_namespaces() && !matches!(profile, Profile::Bare | Profile::Locked);
+    pub(crate) fn is_held_in(&self, profile: Profile, user: User, on: Surroundings) -> bool {
+        let mounts = on.has_namespaces(user) && !matches!(profile, Profile::Bare | Profile::Locked);
         let locked = profile == Profile::Locked;
         match self.held {
             Everywhere => true,
@@ -67,8 +67,8 @@ impl Attempt {
     }
 
     /// Whether the table speaks of it here: not of what makes namespaces where there are none.
-    pub(crate) fn is_possible(&self, on: Surroundings) -> bool {
-        on.has_namespaces() || !self.name.contains("namespace")
+    pub(crate) fn is_possible(&self, user: User, on: Surroundings) -> bool {
+        on.has_namespaces(user) || !self.name.contains("namespace")
     }
 
     pub(crate) fn in_the_open(&self, user: User) -> Open {
@@ -122,7 +122,8 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     // Changing what is known of a file.
     row("change-mode", Metadata, Succeeds, Succeeds),
     row("change-mode-by-path-descriptor", Metadata, Succeeds, Succeeds),
-    row("change-mode-by-new-call", Metadata, Succeeds, Succeeds),
+    // Linux 6.6 or newer has the call.
+    row("change-mode-by-new-call", Metadata, Varies, Varies),
     row("change-owner", Metadata, Succeeds, Succeeds),
     row("change-times", Metadata, Succeeds, Succeeds),
     row("change-times-by-descriptor", Metadata, Succeeds, Succeeds),

@@ -162,6 +162,7 @@ classes! {
     with_landlock_4: Surroundings::Landlock(4);
     with_landlock_2: Surroundings::Landlock(2);
     with_landlock_1: Surroundings::Landlock(1);
+    in_a_container: Surroundings::Container;
     with_landlock_4_alone: Surroundings::OnlyLandlock(4);
     with_landlock_2_alone: Surroundings::OnlyLandlock(2);
 }
