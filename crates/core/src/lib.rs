@@ -63,7 +63,7 @@ pub use screen::Screen;
 pub use spec::{OnOwnerExit, Size, Spec};
 pub use store::{Dirs, Found, Holder, Meta, Remains, Retention, Spares, Store, Tidied};
 pub use terminal::{Input, Look, Newest, Output, Phase, Reader, Step, Terminal};
-pub use text::{Decoder, Tail, orphans, tail};
+pub use text::{Decoder, Tail, is_unseen, orphans, reveal, tail};
 pub use wharf_shim::journal::format::Damage;
 pub use wharf_shim::journal::read::Chunk;
 pub use wharf_shim::journal::record::{Cause, Lost};
