@@ -1,5 +1,6 @@
 //! What passes and what does not, however it is cut.
 
+mod any;
 mod hostile;
 mod ordinary;
 
