@@ -1,52 +1,38 @@
 //! Output that does nothing to the terminal it is shown on, except to colour it.
 //!
 //! What a command printed may hold sequences that set a clipboard, answer questions as if typed, or hide text. Text,
-//! newline, tab, carriage return and colours (SGR) pass; every other sequence is taken out with its payload. The input
-//! may be cut anywhere: what is undecided is held back, and never more than one short sequence of it.
+//! newline, tab, carriage return and colours (SGR) pass; every other sequence is taken out with its payload.
+
+use crate::sequence::{Csi, Piece, Sequences};
+
+/// No colour needs more; a longer one is made to be a nuisance.
+const LONGEST_SGR: usize = 128;
+const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// The filter between two pieces of output.
 #[derive(Debug, Default)]
 pub(crate) struct Harmless {
-    state: State,
-    /// The sequence or character that is not complete yet.
-    held: Vec<u8>,
+    sequences: Sequences,
     /// Whether a colour was passed on and not taken back.
     coloured: bool,
 }
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    #[default]
-    Text,
-    /// In a character of several bytes.
-    Character,
-    /// After ESC.
-    Escape,
-    /// After ESC and an intermediate byte: the next final byte ends it.
-    EscapeRest,
-    /// After `ESC [`.
-    Csi,
-    /// In the payload of an OSC, DCS, APC, PM or SOS, which ends with ST or BEL.
-    Payload,
-    /// After ESC in a payload.
-    PayloadEscape,
-}
-
-/// No colour needs more; a longer one is made to be a nuisance.
-const LONGEST_SGR: usize = 128;
-const ESC: u8 = 0x1b;
-const BEL: u8 = 0x07;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 impl Harmless {
     /// What may be shown of the next piece.
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
-        for byte in bytes {
-            self.take(*byte, &mut shown);
-        }
+        let Self { sequences, coloured } = self;
+        sequences.feed(bytes, &mut |piece| match piece {
+            Piece::Text(text) => shown.extend_from_slice(text.as_bytes()),
+            Piece::Invalid => shown.extend_from_slice(REPLACEMENT),
+            Piece::Control(byte @ (b'\n' | b'\t' | b'\r')) => shown.push(byte),
+            Piece::Csi(csi) if is_colour(&csi) => {
+                csi.write(&mut shown);
+                *coloured = !matches!(csi.parameters, "" | "0");
+            }
+            // The other controls, the bell among them, and all other sequences.
+            Piece::Control(_) | Piece::Escape { .. } | Piece::Csi(_) | Piece::Osc(_) => {}
+        });
         shown
     }
 
@@ -55,98 +41,14 @@ impl Harmless {
         if std::mem::take(&mut self.coloured) { b"\x1b[0m" } else { b"" }
     }
 
-    fn take(&mut self, byte: u8, shown: &mut Vec<u8>) {
-        match (self.state, byte) {
-            (State::Text, _) => self.take_text(byte, shown),
-            (State::Character, 0x80..=0xbf) => self.take_continuation(byte, shown),
-            (State::Character, _) => {
-                shown.extend_from_slice(REPLACEMENT);
-                self.restart(byte, shown);
-            }
-            (State::Payload, ESC) => self.state = State::PayloadEscape,
-            (State::Payload, BEL | CAN | SUB) => self.forget(),
-            (State::Payload, _) => {}
-            (State::PayloadEscape, b'\\') => self.forget(),
-            // An escape that is no terminator breaks the payload off and begins something of its own.
-            (State::PayloadEscape | State::Escape, _) => self.take_after_escape(byte, shown),
-            // Whatever cannot stand in a sequence ends it.
-            (State::EscapeRest | State::Csi, 0x00..=0x1f | 0x7f..) => self.restart(byte, shown),
-            (State::EscapeRest, 0x30..=0x7e) => self.forget(),
-            (State::EscapeRest, _) => {}
-            (State::Csi, _) => self.take_csi(byte, shown),
-        }
+    /// Bytes are missing here: what had begun before cannot be continued.
+    pub(crate) fn forget(&mut self) {
+        self.sequences.forget();
     }
+}
 
-    fn take_text(&mut self, byte: u8, shown: &mut Vec<u8>) {
-        match byte {
-            b'\n' | b'\t' | b'\r' | 0x20..=0x7e => shown.push(byte),
-            ESC => self.state = State::Escape,
-            // The other controls, the bell among them, and bytes that older terminals take for controls.
-            0x00..=0x1f | 0x7f..=0x9f => {}
-            0xc2..=0xf4 => {
-                self.state = State::Character;
-                self.held.push(byte);
-            }
-            _ => shown.extend_from_slice(REPLACEMENT),
-        }
-    }
-
-    fn take_continuation(&mut self, byte: u8, shown: &mut Vec<u8>) {
-        self.held.push(byte);
-        match std::str::from_utf8(&self.held) {
-            Ok(text) => {
-                if !text.chars().any(char::is_control) {
-                    shown.extend_from_slice(text.as_bytes());
-                }
-                self.forget();
-            }
-            Err(error) if error.error_len().is_none() => {}
-            Err(_) => {
-                shown.extend_from_slice(REPLACEMENT);
-                self.forget();
-            }
-        }
-    }
-
-    fn take_after_escape(&mut self, byte: u8, shown: &mut Vec<u8>) {
-        match byte {
-            b'[' => {
-                self.state = State::Csi;
-                self.held.extend_from_slice(b"\x1b[");
-            }
-            b']' | b'P' | b'X' | b'^' | b'_' => self.state = State::Payload,
-            0x20..=0x2f => self.state = State::EscapeRest,
-            0x30..=0x7e => self.forget(),
-            _ => self.restart(byte, shown),
-        }
-    }
-
-    fn take_csi(&mut self, byte: u8, shown: &mut Vec<u8>) {
-        if self.held.len() <= LONGEST_SGR {
-            self.held.push(byte);
-        }
-        if !(0x40..=0x7e).contains(&byte) {
-            return;
-        }
-        if let [ESC, b'[', parameters @ .., b'm'] = self.held.as_slice() {
-            let plain = |b: &u8| b.is_ascii_digit() || *b == b';' || *b == b':';
-            if self.held.len() <= LONGEST_SGR && parameters.iter().all(plain) {
-                shown.extend_from_slice(&self.held);
-                self.coloured = !matches!(parameters, b"" | b"0");
-            }
-        }
-        self.forget();
-    }
-
-    fn forget(&mut self) {
-        self.state = State::Text;
-        self.held.clear();
-    }
-
-    fn restart(&mut self, byte: u8, shown: &mut Vec<u8>) {
-        self.forget();
-        self.take_text(byte, shown);
-    }
+fn is_colour(csi: &Csi<'_>) -> bool {
+    (csi.marker, csi.between, csi.last) == (None, b"", b'm') && csi.parameters.len() <= LONGEST_SGR
 }
 
 #[cfg(test)]
@@ -167,11 +69,11 @@ mod tests {
         (b"a\x1b]0;cut\x18b", "ab"),
         (b"\x1b(0q\x1bMr\x1b7s\x1bct", "qrst"),
         (b"bell\x07 back\x08 nul\x00 del\x7f form\x0c", "bell back nul del form"),
-        (b"\x9b31m\x9d0;x\x9c", "31m0;x"),
+        (b"\x9b31m\x9d0;x\x9c", "\u{fffd}31m\u{fffd}0;x\u{fffd}"),
         (b"\xc2\x9b31m\xc2\x85", "31m"),
         (b"bad\xff\xfe end\xe2\x82", "bad\u{fffd}\u{fffd} end"),
-        (b"\xe2\x82x\xf0\x80y\xed\xa0\x80", "\u{fffd}x\u{fffd}y\u{fffd}"),
-        (b"\x1b[31\nm", "\nm"),
+        (b"\xe2\x82x\xf0\x80y\xed\xa0\x80", "\u{fffd}x\u{fffd}y\u{fffd}\u{fffd}"),
+        (b"\x1b[31\nm", "\n\x1b[31m"),
         (b"\x1b\x1b[31mx", "\x1b[31mx"),
         (b"\x1b[\x1b[31mx", "\x1b[31mx"),
         (b"end\x1b", "end"),
@@ -209,7 +111,6 @@ mod tests {
         for _ in 0..1000 {
             assert_eq!(filter.pass(&[b'1'; 1000]), b"");
         }
-        assert!(filter.held.len() <= LONGEST_SGR + 1);
         assert_eq!(filter.pass(b"mx"), b"x");
     }
 

@@ -1,14 +1,17 @@
 //! A person at a terminal: keys go to it, its output comes to the screen, its size follows the window.
 
 use crate::detach_key::DetachKey;
+use crate::emulation::{Emulation, Responder};
 use crate::keyboard;
 use crate::live::{self, Through, Until};
-use crate::modes::Modes;
 use crate::output;
 use crate::raw_mode::RawMode;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
 use crate::stall;
+use crate::surface::Surface;
+use std::convert::Infallible;
+use std::future::pending;
 use std::io::IsTerminal;
 use std::pin::pin;
 use tokio::signal::unix::{SignalKind, signal};
@@ -17,6 +20,10 @@ use wharf_core::{ControlError, Refusal, Size, Terminal};
 
 /// Who types, in the journal.
 const AUTHOR: &str = "wharf attach";
+/// Who answers what a command asks its terminal, there.
+const TERMINAL: &str = "terminal";
+/// Answers that wait to be sent. A command that asks without reading gets no more.
+const ANSWERS: usize = 16;
 
 /// How a person left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,20 +41,30 @@ pub(crate) fn is_possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Shows output from offset `from` on and types, until one of both sides leaves. `modes` are those that our terminal has
-/// by what was painted on it; it is left as it was found.
+/// What somebody finds who sits down.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The offset after what is painted.
+    pub(crate) from: u64,
+    /// Our terminal, with what was switched on when that was painted.
+    pub(crate) surface: Surface,
+    /// The command's screen up to there.
+    pub(crate) screen: Emulation,
+}
+
+/// Shows output and types, until one of both sides leaves. Our terminal is left as it was found.
 pub(crate) async fn interact(
     terminal: &Terminal,
-    from: u64,
+    found: Found,
     key: DetachKey,
-    mut modes: Modes,
     requests: &mut Requests,
 ) -> Result<Left, Failure> {
     let raw = RawMode::enter()?;
-    let left = sit(terminal, from, key, &mut modes, requests).await;
+    let Found { from, mut surface, screen } = found;
+    let left = sit(terminal, from, key, &mut surface, screen, requests).await;
     drop(raw);
     // If the window is gone this cannot be written, which has been noticed elsewhere.
-    let _ = output::write(modes.switch_off().into_bytes()).await;
+    let _ = output::write(surface.switch_off()).await;
     left
 }
 
@@ -55,13 +72,18 @@ async fn sit(
     terminal: &Terminal,
     from: u64,
     key: DetachKey,
-    modes: &mut Modes,
+    surface: &mut Surface,
+    screen: Emulation,
     requests: &mut Requests,
 ) -> Result<Left, Failure> {
     let mut resized = signal(SignalKind::window_change())?;
     let mut keyboard = keyboard::listen(Some(key))?;
     fit(terminal).await;
-    let mut shown = pin!(live::follow(terminal.reader(from), Until::Ended, Through::Watched(modes)));
+    let (answers, asked) = mpsc::channel(ANSWERS);
+    let mut responder = Responder::new(screen, terminal.clone(), answers);
+    let through = Through::Seated(surface, &mut responder);
+    let mut shown = pin!(live::follow(terminal.reader(from), Until::Ended, through));
+    let mut answering = pin!(answer(terminal, asked));
     let mut typing = pin!(type_into(terminal, &mut keyboard.typed));
     let mut telling = pin!(stall::tell(terminal, report::say_raw));
     let mut types = true;
@@ -74,6 +96,7 @@ async fn sit(
                 _ => types = false,
             },
             never = &mut telling => match never {},
+            never = &mut answering => match never {},
             _ = resized.recv() => fit(terminal).await,
             request = requests.next() => match request {
                 // Typed keys come as bytes; this one was sent by somebody else, to us.
@@ -107,6 +130,16 @@ enum Typed {
 /// The signal of Ctrl-C, and its key.
 pub(crate) const INTERRUPT: i32 = 2;
 pub(crate) const CTRL_C: u8 = 3;
+
+/// Sends what our side of the terminal says. A command that does not take it is not told.
+async fn answer(terminal: &Terminal, mut asked: mpsc::Receiver<Vec<u8>>) -> Infallible {
+    if let Ok(mut input) = terminal.input(TERMINAL) {
+        while let Some(bytes) = asked.recv().await {
+            let _ = input.send(&bytes).await;
+        }
+    }
+    pending().await
+}
 
 async fn type_into(terminal: &Terminal, typed: &mut mpsc::Receiver<Vec<u8>>) -> Result<Typed, ControlError> {
     let mut input = terminal.input(AUTHOR)?;

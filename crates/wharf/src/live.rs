@@ -1,12 +1,14 @@
-//! A terminal's output as it comes, byte for byte, to ours.
+//! A terminal's output as it comes, to whatever ours is: a file or a pipe gets every byte, a person's terminal what does
+//! nothing to it.
 
+use crate::emulation::Responder;
 use crate::harmless::Harmless;
-use crate::modes::Modes;
 use crate::output;
 use crate::report::{self, Failure};
 use crate::show;
+use crate::surface::Surface;
 use crate::unmarked::Unmarked;
-use wharf_core::{Reader, Step};
+use wharf_core::{Chunk, Reader, Step};
 
 /// Read at once, if that much is there. Asking costs as much as copying some hundred KiB, and a reader that is slower
 /// than the command loses what is no longer kept.
@@ -32,8 +34,10 @@ pub(crate) enum Through<'a> {
     Harmless(Harmless),
     /// All pass but a shell's own marks.
     Unmarked(Unmarked),
-    /// All pass, and what they switch on is remembered.
-    Watched(&'a mut Modes),
+    /// What paints passes, and what was switched on is switched off at the end.
+    Painting(Surface),
+    /// What paints passes to somebody who sits there, and what asks is answered for them.
+    Seated(&'a mut Surface, &'a mut Responder),
 }
 
 /// Shows output until the end that was asked for.
@@ -58,16 +62,22 @@ pub(crate) async fn follow(
         }
         let bytes = match &mut through {
             Through::Raw => chunk.bytes,
-            Through::Harmless(filter) => filter.pass(&chunk.bytes),
+            Through::Harmless(filter) => {
+                if chunk.gap > 0 {
+                    filter.forget();
+                }
+                filter.pass(&chunk.bytes)
+            }
             Through::Unmarked(filter) => {
                 if chunk.gap > 0 {
                     filter.forget();
                 }
                 filter.pass(&chunk.bytes)
             }
-            Through::Watched(modes) => {
-                modes.feed(&chunk.bytes);
-                chunk.bytes
+            Through::Painting(surface) => pass(surface, &chunk),
+            Through::Seated(surface, responder) => {
+                responder.feed(chunk.at, &chunk.bytes);
+                pass(surface, &chunk)
             }
         };
         output::write(bytes).await?;
@@ -76,7 +86,8 @@ pub(crate) async fn follow(
     match &mut through {
         Through::Harmless(filter) => output::write(filter.finish().to_vec()).await?,
         Through::Unmarked(filter) => output::write(filter.finish()).await?,
-        Through::Raw | Through::Watched(_) => {}
+        Through::Painting(surface) => output::write(surface.finish()).await?,
+        Through::Raw | Through::Seated(..) => {}
     }
     if dropped > 0 && until == Until::Ended {
         report::say(&format!(
@@ -85,6 +96,13 @@ pub(crate) async fn follow(
         ));
     }
     Ok(())
+}
+
+fn pass(surface: &mut Surface, chunk: &Chunk) -> Vec<u8> {
+    if chunk.gap > 0 {
+        surface.forget();
+    }
+    surface.pass(&chunk.bytes)
 }
 
 fn say_gap(gap: u64, at: u64) {

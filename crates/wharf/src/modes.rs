@@ -4,6 +4,7 @@
 //! Mouse reports, bracketed paste, the alternate screen, other keyboard encodings: all of them make a shell unusable
 //! when the program that wanted them is no longer there.
 
+use crate::sequence::{Csi, Piece, Sequences};
 use std::collections::BTreeSet;
 
 /// The modes that are on.
@@ -12,77 +13,104 @@ pub(crate) struct Modes {
     /// DEC private modes that differ from what a fresh terminal has.
     private: BTreeSet<u16>,
     /// Keyboard encodings pushed and not popped.
-    keyboards: Vec<String>,
+    keyboards: Vec<u32>,
     /// `modifyOtherKeys`, as it was set.
-    other_keys: Option<String>,
+    other_keys: Option<u32>,
     keypad: bool,
+    /// What is printed moves the rest of its line.
+    insert: bool,
+    /// What is printed belongs to a link.
+    link: bool,
     /// Scrolling of a part of the screen only.
     region: bool,
     cursor_style: bool,
-    /// An escape sequence of which the end has not come.
-    held: Vec<u8>,
+    sequences: Sequences,
 }
 
 /// Alternate screens, of three generations.
 const ALTERNATE: [u16; 3] = [47, 1047, 1049];
 /// On when nobody has asked: the visible cursor and the end of lines.
 const ON_BY_DEFAULT: [u16; 2] = [7, 25];
-/// No sequence of interest is longer.
-const LONGEST: usize = 64;
-const ESC: u8 = 0x1b;
+/// What a soft reset sets back: cursor keys, origin, wrapping, the visible cursor, the keypad.
+const SOFT: [u16; 5] = [1, 6, 7, 25, 66];
+const INSERT: u32 = 4;
+const OTHER_KEYS: u32 = 4;
+/// Terminals keep no more either.
+const MOST_KEYBOARDS: usize = 16;
+/// Attributes are always set back, since nobody keeps track of them.
+const PLAIN: &str = "\x1b[0m";
 
 impl Modes {
     /// What was printed next.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            match (self.held.as_slice(), *byte) {
-                (_, ESC) => self.held = vec![ESC],
-                ([], _) => {}
-                ([ESC], b'[') | ([ESC, b'[', ..], 0x20..=0x3f) if self.held.len() < LONGEST => {
-                    self.held.push(*byte)
-                }
-                ([ESC], b'=') => self.set_keypad(true),
-                ([ESC], b'>') => self.set_keypad(false),
-                ([ESC], b'c') => *self = Self::default(),
-                ([ESC, b'[', ..], b'@'..=b'~') => self.take(*byte),
-                _ => self.held.clear(),
-            }
-        }
+        let mut sequences = std::mem::take(&mut self.sequences);
+        sequences.feed(bytes, &mut |piece| match piece {
+            Piece::Escape { between: b"", last: b'=' } => self.keypad = true,
+            Piece::Escape { between: b"", last: b'>' } => self.keypad = false,
+            Piece::Escape { between: b"", last: b'c' } => *self = Self::default(),
+            Piece::Csi(csi) => self.take(&csi),
+            Piece::Osc(osc) => self.take_link(osc.body),
+            _ => {}
+        });
+        self.sequences = sequences;
     }
 
-    fn set_keypad(&mut self, on: bool) {
-        self.keypad = on;
-        self.held.clear();
-    }
-
-    fn take(&mut self, last: u8) {
-        let held = std::mem::take(&mut self.held);
-        let body = String::from_utf8_lossy(held.get(2..).unwrap_or_default()).into_owned();
-        match (body.as_bytes(), last) {
-            ([b'?', ..], b'h' | b'l') => self.set_private(&body[1..], last == b'h'),
-            ([b'>', ..], b'u') => self.keyboards.push(body),
-            ([b'=', ..], b'u') => {
-                self.keyboards = vec![format!(">{}", body[1..].split(';').next().unwrap_or("0"))]
-            }
-            ([b'<', ..], b'u') => {
-                let popped = body[1..].parse().unwrap_or(1);
+    fn take(&mut self, csi: &Csi<'_>) {
+        let Some(numbers) = csi.numbers() else { return };
+        let first = numbers.first().copied().unwrap_or(0);
+        match (csi.marker, csi.between, csi.last) {
+            (Some(b'?'), b"", last @ (b'h' | b'l')) => self.set_private(&numbers, last == b'h'),
+            (None, b"", last @ (b'h' | b'l')) if numbers.contains(&INSERT) => self.insert = last == b'h',
+            (Some(b'>'), b"", b'u') => self.push_keyboard(first),
+            (Some(b'='), b"", b'u') => self.keyboards = vec![first],
+            (Some(b'<'), b"", b'u') => {
+                let popped = usize::try_from(first.max(1)).unwrap_or(usize::MAX);
                 self.keyboards.truncate(self.keyboards.len().saturating_sub(popped));
             }
-            ([b'>', b'4', ..], b'm') => self.other_keys = body.contains(';').then_some(body),
-            (b"" | [b'0'..=b'9' | b';', ..], b'r') => self.region = !body.is_empty(),
-            ([.., b' '], b'q') => self.cursor_style = body != "0 " && body != " ",
+            (Some(b'>'), b"", b'm') if first == OTHER_KEYS => self.other_keys = numbers.get(1).copied(),
+            (Some(b'>'), b"", b'n') if first == OTHER_KEYS => self.other_keys = None,
+            (None, b"", b'r') => self.region = !numbers.is_empty(),
+            (None, b" ", b'q') => self.cursor_style = first != 0,
+            (None, b"!", b'p') => self.soften(),
             _ => {}
         }
     }
 
-    fn set_private(&mut self, numbers: &str, on: bool) {
-        for number in numbers.split(';').filter_map(|n| n.parse::<u16>().ok()) {
+    fn push_keyboard(&mut self, flags: u32) {
+        if self.keyboards.len() == MOST_KEYBOARDS {
+            self.keyboards.remove(0);
+        }
+        self.keyboards.push(flags);
+    }
+
+    /// A soft reset.
+    fn soften(&mut self) {
+        (self.keypad, self.insert, self.region) = (false, false, false);
+        for number in SOFT {
+            self.private.remove(&number);
+        }
+    }
+
+    /// A link begins with an address, and ends without one.
+    fn take_link(&mut self, body: &[u8]) {
+        if let Some(link) = body.strip_prefix(b"8;") {
+            self.link = !link.ends_with(b";");
+        }
+    }
+
+    fn set_private(&mut self, numbers: &[u32], on: bool) {
+        for number in numbers.iter().filter_map(|number| u16::try_from(*number).ok()) {
             if on != ON_BY_DEFAULT.contains(&number) {
                 self.private.insert(number);
             } else {
                 self.private.remove(&number);
             }
         }
+    }
+
+    /// Whether nothing is on that a fresh terminal has not.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.switch_off() == PLAIN
     }
 
     /// Whether a full-screen program has the screen.
@@ -99,23 +127,25 @@ impl Modes {
     pub(crate) fn switch_on(&self) -> String {
         let others = self.private.iter().filter(|n| !ALTERNATE.contains(n));
         let mut text: String = others.map(|n| set(*n, true)).collect();
-        text.extend(self.keyboards.iter().map(|keyboard| format!("\x1b[{keyboard}u")));
-        text.extend(self.other_keys.iter().map(|keys| format!("\x1b[{keys}m")));
-        if self.keypad {
-            text.push_str("\x1b=");
+        text.extend(self.keyboards.iter().map(|keyboard| format!("\x1b[>{keyboard}u")));
+        text.extend(self.other_keys.iter().map(|keys| format!("\x1b[>4;{keys}m")));
+        for (on, sequence) in [(self.keypad, "\x1b="), (self.insert, "\x1b[4h")] {
+            text.push_str(if on { sequence } else { "" });
         }
         text
     }
 
     /// What makes a terminal fresh again.
     pub(crate) fn switch_off(&self) -> String {
-        let mut text = String::from("\x1b[0m");
+        let mut text = PLAIN.to_owned();
         if !self.keyboards.is_empty() {
             text += &format!("\x1b[<{}u", self.keyboards.len());
         }
         for (on, off) in [
             (self.other_keys.is_some(), "\x1b[>4m"),
             (self.keypad, "\x1b>"),
+            (self.insert, "\x1b[4l"),
+            (self.link, "\x1b]8;;\x1b\\"),
             (self.cursor_style, "\x1b[0 q"),
             // This one moves the cursor, which has to be put back.
             (self.region, "\x1b7\x1b[r\x1b8"),
@@ -159,6 +189,12 @@ mod tests {
         ("\x1b[2;10r\x1b[r", ""),
         ("\x1b[5 q", "\x1b[0 q"),
         ("\x1b[?1049h\x1bc", ""),
+        ("\x1b[4h", "\x1b[4l"),
+        ("\x1b[4h\x1b[04l", ""),
+        ("\x1b]8;;http://x\x07", "\x1b]8;;\x1b\\"),
+        ("\x1b]8;;http://x\x07x\x1b]8;;\x1b\\", ""),
+        ("\x1b[?1h\x1b=\x1b[4h\x1b[?25l\x1b[?1000h\x1b[!p", "\x1b[?1000l"),
+        ("\x1b[?01049h", "\x1b[?1049l"),
         ("\x1b[?99999999999h", ""),
     ];
 
@@ -190,14 +226,16 @@ mod tests {
             assert_eq!(first.private, second.private, "{printed:?}");
             assert_eq!(first.keyboards, second.keyboards, "{printed:?}");
             assert_eq!((first.keypad, first.other_keys), (second.keypad, second.other_keys), "{printed:?}");
+            assert_eq!(first.insert, second.insert, "{printed:?}");
         }
     }
 
     #[test]
-    fn an_endless_sequence_is_not_kept() {
+    fn keyboards_are_counted_no_further_than_terminals_do() {
         let mut modes = Modes::default();
-        modes.feed(b"\x1b[?");
-        modes.feed(&[b'1'; 100_000]);
-        assert!(modes.held.len() <= LONGEST);
+        modes.feed("\x1b[>1u".repeat(100_000).as_bytes());
+        assert_eq!(modes.keyboards.len(), MOST_KEYBOARDS);
+        modes.feed(b"\x1b[<99999999999u");
+        assert!(modes.is_fresh());
     }
 }

@@ -1,29 +1,50 @@
 //! Text for people: numbers, durations, columns; and the way it gets out.
 
+use crate::harmless::Harmless;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::time::Duration;
-use wharf_core::{Cause, Ended, Limit, Lost, Outcome};
+use wharf_core::{Cause, Ended, Limit, Lost, Outcome, is_unseen, reveal};
 
-/// Prints with colours where there is a terminal, without where there is none.
+/// Prints with colours where there is a terminal, without where there is none. Names that others have given do nothing to it,
+/// and everything in them is to be seen.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(safe(text).as_bytes())?;
     out.flush()
 }
 
 /// As [`print()`], on standard error. If that cannot be written there is nowhere to say so.
 pub(crate) fn eprint(text: &str) {
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let _ = anstream::stderr().lock().write_all(safe(text).as_bytes());
+}
+
+/// Text and colours.
+fn safe(text: &str) -> String {
+    // First what is not seen, so that controls of eight bits are named and not dropped.
+    String::from_utf8_lossy(&Harmless::default().pass(reveal(text).as_bytes())).into_owned()
 }
 
 /// One record on one line.
 pub(crate) fn print_json(record: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(record)?;
-    line.push(b'\n');
+    let line = escaped(&serde_json::to_string(record)?) + "\n";
     let mut out = io::stdout().lock();
-    out.write_all(&line)?;
+    out.write_all(line.as_bytes())?;
     out.flush()
+}
+
+/// The same JSON with everything escaped that a terminal would obey or nobody would see.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unseen(c) {
+            let mut units = [0; 2];
+            text.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// `0.4s`, `12s`, `3m12s`, `2h05m`, `4d03h`.
@@ -74,10 +95,17 @@ pub(crate) fn processes(number: u32) -> String {
     }
 }
 
-/// Text that stays on its line and does nothing else either, at most so many characters of it.
+/// Text that stays on its line and does nothing else either, at most so many characters of it. What cannot be seen is named.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    let mut shown: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t'..='\r' => line.push(' '),
+            '\0'..='\x1f' => line += &format!("⟨U+{:04X}⟩", u32::from(c)),
+            plain => line.push(plain),
+        }
+    }
+    let mut shown: String = reveal(&line).chars().take(most.saturating_add(1)).collect();
     if shown.chars().count() > most {
         shown = shown.chars().take(most.saturating_sub(1)).collect();
         shown.push('…');
@@ -190,8 +218,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_printed_is_text_and_colours() {
+        assert_eq!(safe("\x1b[31mred\x1b[0m\n\tx\r\n"), "\x1b[31mred\x1b[0m\n\tx\r\n");
+        assert_eq!(safe("a\x1b]52;c;eA==\x07b\x1b[6n\u{9b}6n\u{202e}"), "ab⟨U+009B⟩6n⟨U+202E⟩");
+        assert_eq!(safe("größe \u{1f468}\u{200d}\u{1f469}"), "größe \u{1f468}\u{200d}\u{1f469}");
+    }
+
+    #[test]
+    fn json_means_the_same_and_hides_nothing() {
+        let text = "a\u{9b}6n\u{202e}\u{e0041}\u{7f} ü \u{1f600}\u{fe0f}";
+        let json = escaped(&serde_json::to_string(text).unwrap());
+        assert!(!json.chars().any(is_unseen), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[test]
     fn a_command_stays_on_its_line() {
-        assert_eq!(one_line("a\nb\x1b[2Jc", 80), "a b [2Jc");
+        assert_eq!(one_line("a\nb\x1b[2Jc", 80), "a b⟨U+001B⟩[2Jc");
+        assert_eq!(one_line("rm \u{202e}txt\u{9b}6n", 80), "rm ⟨U+202E⟩txt⟨U+009B⟩6n");
         assert_eq!(one_line("abcdef", 6), "abcdef");
         assert_eq!(one_line("abcdefg", 6), "abcde…");
     }

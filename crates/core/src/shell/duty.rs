@@ -1,4 +1,5 @@
-//! Who answers what programs ask their terminal: one follower of a shell, however many there are.
+//! Who answers what programs ask their terminal: one follower of a shell, or one of those who sit at any other terminal,
+//! however many there are.
 //!
 //! A program that asks for the cursor's position and gets two answers takes the second for typing. So the duty is an exclusive
 //! lock; with whoever has it, it becomes free again, and the next follower that has something to answer takes it.
@@ -16,13 +17,17 @@ const NAME: &str = "duty";
 
 /// The right to answer, for as long as this value lives.
 #[derive(Debug)]
-pub(super) struct Duty {
+pub struct Duty {
     _lock: File,
 }
 
 impl Duty {
-    /// Takes it; nothing if another follower has it.
-    pub(super) fn try_take(terminal: &Terminal) -> io::Result<Option<Self>> {
+    /// Takes it; nothing if another one has it.
+    ///
+    /// # Errors
+    ///
+    /// The terminal's directory cannot be written, or is gone.
+    pub fn try_take(terminal: &Terminal) -> io::Result<Option<Self>> {
         try_take_at(&terminal.dir().join(NAME))
     }
 }

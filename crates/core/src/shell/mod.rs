@@ -21,6 +21,7 @@ mod start;
 mod track;
 mod wait;
 
+pub use duty::Duty;
 pub use handle::Shell;
 pub use hold::Hold;
 pub(crate) use spec::Integration;

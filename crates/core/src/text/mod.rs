@@ -5,7 +5,9 @@
 //! so that what was said once is never unsaid.
 
 mod decode;
+mod reveal;
 mod tail;
 
 pub use decode::Decoder;
+pub use reveal::{is_unseen, reveal};
 pub use tail::{Tail, orphans, tail};

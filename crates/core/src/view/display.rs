@@ -2,10 +2,12 @@
 
 use super::emulator::Emulator;
 use super::page::Purpose;
+use super::paint;
 use super::plain;
 use super::reply;
 use super::row::{self, Blanks};
 use crate::spec::Size;
+use crate::text::reveal;
 use alacritty_terminal::grid::Row;
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::TermMode;
@@ -46,6 +48,15 @@ pub struct Picture {
     pub alternate: bool,
     /// What is shown inverted: selections, status lines.
     pub highlights: Vec<Highlight>,
+}
+
+/// A screen as bytes. Modes that the program has set belong between the two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Painting {
+    /// Everything that is written on it.
+    pub cells: String,
+    /// Brings the cursor to its place, with margins, attributes and character sets as they are there.
+    pub pen: String,
 }
 
 /// A part of a row that is shown inverted.
@@ -161,6 +172,13 @@ impl Display {
         }
     }
 
+    /// What paints the same on a terminal that shows nothing yet.
+    #[must_use]
+    pub fn repaint(&self) -> Painting {
+        let page = &self.emulator.page;
+        Painting { cells: paint::cells(page), pen: paint::pen(page) }
+    }
+
     /// What is on it.
     #[must_use]
     pub fn picture(&self) -> Picture {
@@ -178,7 +196,7 @@ impl Display {
             let row = &page.term.grid()[Line(i32::from(number))];
             let mut text = String::new();
             row::write(row, Blanks::AsShown, &mut text);
-            picture.rows.push(text);
+            picture.rows.push(reveal(&text).into_owned());
             picture.highlights.extend(highlights(number, row));
         }
         while picture.rows.last().is_some_and(String::is_empty) {
@@ -218,5 +236,5 @@ fn text_of(row: &Row<Cell>, from: usize, to: usize) -> String {
             text.extend(cell.zerowidth().into_iter().flatten());
         }
     }
-    text.trim_end_matches(' ').to_owned()
+    reveal(text.trim_end_matches(' ')).into_owned()
 }

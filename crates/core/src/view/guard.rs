@@ -1,8 +1,10 @@
 //! Which sequences an emulator may see, and in which form.
 //!
-//! Knows what the emulator does with each; has no state. Whatever destroys what was shown (`ESC [ 3 J`, `ESC c`, a
+//! Knows what the emulator does with each; has no state but for what repetitions may cost. Whatever destroys what was shown (`ESC [ 3 J`, `ESC c`, a
 //! change of the column mode), holds things that are no text (titles, links, the clipboard, colours) or counts higher
 //! than a screen is dropped, or replaced by what comes closest to it.
+
+use super::allowance::Allowance;
 
 /// What becomes of a sequence.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,23 +27,23 @@ const RESET: &[u8] =
     b"\x1b[m\x1b[r\x1b[?1;6;1000;1002;1003;1006;1049;2004l\x1b[?7;25h\x1b[4l\x1b>\x1b(B\x1b)B\x0f\x1b[?5W\x1b[2J\x1b[H";
 
 /// Judges one whole sequence, from its `ESC` on.
-pub(super) fn judge(sequence: &[u8]) -> Verdict {
+pub(super) fn judge(sequence: &[u8], repeats: &mut Allowance) -> Verdict {
     // Controls within a sequence are obeyed at once by terminals, other bytes are ignored.
     if sequence[1..].iter().any(|byte| !(0x20..0x7f).contains(byte)) && sequence.get(1) != Some(&b']') {
-        return judge_mixed(sequence);
+        return judge_mixed(sequence, repeats);
     }
     match sequence {
         [_, b'c'] => Verdict::Replace(RESET.to_vec()),
         // Fills the screen with the letter E.
         [_, b'#', b'8'] => Verdict::Drop,
-        [_, b'[', inner @ .., last] => judge_control(inner, *last),
+        [_, b'[', inner @ .., last] => judge_control(inner, *last, repeats),
         [_, b']', text @ ..] => judge_command(text),
         [_, b'P' | b'X' | b'^' | b'_', ..] => Verdict::Drop,
         _ => Verdict::Pass,
     }
 }
 
-fn judge_mixed(sequence: &[u8]) -> Verdict {
+fn judge_mixed(sequence: &[u8], repeats: &mut Allowance) -> Verdict {
     if let [_, b'P' | b'X' | b'^' | b'_', ..] = sequence {
         return Verdict::Drop;
     }
@@ -49,7 +51,7 @@ fn judge_mixed(sequence: &[u8]) -> Verdict {
     let mut bytes: Vec<u8> = controls.copied().collect();
     let rest = sequence[1..].iter().filter(|byte| (0x20..0x7f).contains(*byte));
     let clean: Vec<u8> = std::iter::once(0x1b).chain(rest.copied()).collect();
-    match judge(&clean) {
+    match judge(&clean, repeats) {
         Verdict::Pass => bytes.extend_from_slice(&clean),
         Verdict::Drop => {}
         Verdict::Replace(other) => bytes.extend_from_slice(&other),
@@ -57,16 +59,26 @@ fn judge_mixed(sequence: &[u8]) -> Verdict {
     Verdict::Replace(bytes)
 }
 
-fn judge_control(inner: &[u8], last: u8) -> Verdict {
+fn judge_control(inner: &[u8], last: u8, repeats: &mut Allowance) -> Verdict {
     match (last, inner) {
         (b'm', _) => Verdict::Pass,
-        (b'b', _) => clamp(inner, last, MAX_REPEAT),
+        (b'b', _) => judge_repeat(inner, repeats),
         (b'I' | b'Z', _) => clamp(inner, last, MAX_TABS),
         (b'J', _) if first_number(inner) == 3 => Verdict::Drop,
         (b'h' | b'l', [b'?', modes @ ..]) => judge_modes(modes, last),
         // Of the window's operations, questions for its size.
         (b't', _) if !matches!(first_number(inner), 14 | 16 | 18 | 19) => Verdict::Drop,
         _ => Verdict::Pass,
+    }
+}
+
+/// As often as there is still something to pay with.
+fn judge_repeat(inner: &[u8], repeats: &mut Allowance) -> Verdict {
+    let wanted = first_number(inner).max(1);
+    match repeats.take(wanted.min(MAX_REPEAT)) {
+        given if given == wanted => Verdict::Pass,
+        0 => Verdict::Drop,
+        given => Verdict::Replace(format!("\x1b[{given}b").into_bytes()),
     }
 }
 
@@ -112,7 +124,7 @@ mod tests {
     use super::*;
 
     fn judged(text: &str) -> Verdict {
-        judge(text.as_bytes())
+        judge(text.as_bytes(), &mut Allowance::default())
     }
 
     fn replaced(text: &str) -> Verdict {

@@ -4,12 +4,14 @@
 //! go through a [`Scanner`] first, then to a [`Stream`], a [`Display`] or both. The emulator under the two would
 //! believe anything; what it must never see, and what would cost it more than a screen, ends in the scanner.
 
+mod allowance;
 mod clean;
 mod display;
 mod emulator;
 mod guard;
 mod operation;
 mod page;
+mod paint;
 mod plain;
 mod reply;
 mod row;
@@ -18,6 +20,6 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use display::{Display, Highlight, Modes, Picture};
+pub use display::{Display, Highlight, Modes, Painting, Picture};
 pub use scan::{Piece, Scanner};
 pub use stream::Stream;

@@ -84,7 +84,9 @@ impl Handler for Page {
         self.at_home = false;
         let printed = c == ' ' && self.pen == Pen::Fresh;
         self.term.grid_mut().cursor.template.flags.set(PRINTED, printed);
+        let unseen = self.unseen_at_cursor();
         self.term.input(c);
+        unseen.into_iter().for_each(|mark| self.mark(mark));
         self.lowest = self.lowest.max(self.term.grid().cursor.point.line.0);
     }
 

@@ -14,6 +14,7 @@ use alacritty_terminal::term::{Config, MIN_COLUMNS, MIN_SCREEN_LINES, Osc52, Ter
 use alacritty_terminal::vte::ansi::{CharsetIndex, Handler, StandardCharset};
 
 use crate::spec::Size;
+use crate::text::is_unseen;
 
 /// Larger screens than any person has would only cost time.
 const MAX_ROWS: usize = 500;
@@ -204,6 +205,7 @@ impl Page {
             && self.region == (0, self.term.screen_lines())
             && !self.own_tabs
             && !self.shifted
+            && self.unseen_at_cursor().is_empty()
             && cursor.charsets[CharsetIndex::G0] == StandardCharset::Ascii
     }
 
@@ -368,6 +370,18 @@ impl Page {
         if cell.zerowidth().map_or(0, <[char]>::len) < MAX_MARKS {
             self.term.input(mark);
         }
+    }
+
+    /// What stands at the beginning of a row and is not seen, before anything was printed there: it would go with the first
+    /// character that is.
+    pub(super) fn unseen_at_cursor(&self) -> Vec<char> {
+        let cursor = &self.term.grid().cursor;
+        if cursor.point.column.0 > 0 {
+            return Vec::new();
+        }
+        let cell = &self.term.grid()[cursor.point];
+        let marks = cell.zerowidth().filter(|_| cell.c == ' ').unwrap_or_default();
+        marks.iter().copied().filter(|mark| is_unseen(*mark)).collect()
     }
 
     pub(super) fn reply(&mut self, text: &str) {

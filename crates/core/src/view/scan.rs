@@ -8,6 +8,7 @@
 //! the rest of its output. So a string that has gone on for [`PATIENCE`] is over at its next line feed, and what follows
 //! is output again. Titles with a line feed in them are shorter, and pictures and clipboards of that size have none.
 
+use super::allowance::Allowance;
 use super::guard::{self, Verdict};
 
 const ESC: u8 = 0x1b;
@@ -51,6 +52,8 @@ pub struct Scanner {
     length: usize,
     /// The offset that should come next.
     next: u64,
+    /// How often characters may still be repeated.
+    repeats: Allowance,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +100,8 @@ impl Scanner {
     #[must_use]
     pub fn new(nonce: Option<&str>) -> Self {
         let prefix = nonce.map(|nonce| format!("\x1b]6973;{nonce};").into_bytes()).unwrap_or_default();
-        Self { prefix, state: State::Ground, held: Vec::new(), began: 0, length: 0, next: 0 }
+        let repeats = Allowance::default();
+        Self { prefix, state: State::Ground, held: Vec::new(), began: 0, length: 0, next: 0, repeats }
     }
 
     /// The bytes at that offset. Sequences may be cut anywhere between two calls.
@@ -207,8 +211,9 @@ impl Scanner {
         }
         let sequence = if whole { &bytes[start..end] } else { &self.held[..] };
         // What was too long to keep is judged by its length alone.
+        self.repeats.earn(self.began + self.length as u64);
         let verdict = match self.length {
-            length if length == sequence.len() => self.judge(sequence),
+            length if length == sequence.len() => judge(&self.prefix, sequence, &mut self.repeats),
             _ => Judgement::Drop,
         };
         match verdict {
@@ -227,29 +232,6 @@ impl Scanner {
             }
         }
         self.forget();
-    }
-
-    fn judge<'a>(&self, sequence: &'a [u8]) -> Judgement<'a> {
-        if let Some(body) = self.mark(sequence) {
-            return Judgement::Mark(body);
-        }
-        if sequence.len() > MAX_SEQUENCE {
-            return Judgement::Drop;
-        }
-        match guard::judge(sequence) {
-            Verdict::Pass => Judgement::Pass,
-            Verdict::Drop => Judgement::Drop,
-            Verdict::Replace(other) => Judgement::Replace(other),
-        }
-    }
-
-    fn mark<'a>(&self, sequence: &'a [u8]) -> Option<&'a str> {
-        if self.prefix.is_empty() {
-            return None;
-        }
-        let rest = sequence.strip_prefix(&self.prefix[..])?;
-        let body = rest.strip_suffix(b"\x07").or_else(|| rest.strip_suffix(b"\x1b\\"))?;
-        (body.len() <= MAX_BODY).then(|| std::str::from_utf8(body).ok())?
     }
 
     /// The end of a piece: text goes out, a sequence that is still open stays.
@@ -277,6 +259,29 @@ enum Judgement<'a> {
     Drop,
     Replace(Vec<u8>),
     Mark(&'a str),
+}
+
+fn judge<'a>(prefix: &[u8], sequence: &'a [u8], repeats: &mut Allowance) -> Judgement<'a> {
+    if let Some(body) = mark(prefix, sequence) {
+        return Judgement::Mark(body);
+    }
+    if sequence.len() > MAX_SEQUENCE {
+        return Judgement::Drop;
+    }
+    match guard::judge(sequence, repeats) {
+        Verdict::Pass => Judgement::Pass,
+        Verdict::Drop => Judgement::Drop,
+        Verdict::Replace(other) => Judgement::Replace(other),
+    }
+}
+
+fn mark<'a>(prefix: &[u8], sequence: &'a [u8]) -> Option<&'a str> {
+    if prefix.is_empty() {
+        return None;
+    }
+    let rest = sequence.strip_prefix(prefix)?;
+    let body = rest.strip_suffix(b"\x07").or_else(|| rest.strip_suffix(b"\x1b\\"))?;
+    (body.len() <= MAX_BODY).then(|| std::str::from_utf8(body).ok())?
 }
 
 fn hand(bytes: &[u8], each: &mut dyn FnMut(Piece<'_>)) {

@@ -1,7 +1,7 @@
 //! What one command has printed, as lines: redraws collapsed, wraps joined, nothing lost that had scrolled away.
 //!
 //! A line is final when its last row has left the screen at the top, since no sequence reaches it there. Until then it
-//! is open. What full-screen programs paint is no part of the lines.
+//! is open. What full-screen programs paint is no part of the lines. Characters that nobody sees are named.
 //!
 //! How blanks come out: a tab is a tab, unless something was printed into its blanks later. Blanks at the end of a line
 //! are kept if the line was printed from left to right; in a line that was gone back in, they were there to erase
@@ -14,6 +14,8 @@ use super::emulator::Emulator;
 use super::page::Purpose;
 use super::plain::{self, after_line};
 use crate::spec::Size;
+use crate::text::reveal;
+use std::borrow::Cow;
 
 /// The output of one command, rendered into lines.
 pub struct Stream {
@@ -57,13 +59,13 @@ impl Stream {
 
     /// Lines that nothing printed later can change, oldest first; each is given once.
     pub fn take_finished(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.emulator.page.gone.lines)
+        revealed(std::mem::take(&mut self.emulator.page.gone.lines))
     }
 
     /// The lines after those, as they stand now; they may still change. No blank ones at the end.
     #[must_use]
     pub fn open_lines(&self) -> Vec<String> {
-        self.emulator.page.open_lines()
+        revealed(self.emulator.page.open_lines())
     }
 
     /// Whether a full-screen program has the screen at this moment.
@@ -133,4 +135,14 @@ impl Stream {
         }
         self.emulator.flows()
     }
+}
+
+/// Nearly always as they are.
+fn revealed(mut lines: Vec<String>) -> Vec<String> {
+    for line in &mut lines {
+        if let Cow::Owned(shown) = reveal(line) {
+            *line = shown;
+        }
+    }
+    lines
 }

@@ -82,3 +82,28 @@ fn recordings_of_real_programs_come_out_as_expected_however_they_are_cut() {
         }
     }
 }
+
+#[test]
+fn the_screen_of_every_recording_can_be_painted_again() {
+    for path in recordings() {
+        let bytes = fs::read(&path).unwrap();
+        let display = displayed(&bytes);
+        let painting = display.repaint();
+        let (before, modes) = (display.picture(), display.modes());
+        let screen = if modes.alternate { "\x1b[?1049h" } else { "" };
+        let cursor = if before.cursor_visible { "" } else { "\x1b[?25l" };
+        let again = displayed(format!("{screen}{}{cursor}{}", painting.cells, painting.pen).as_bytes());
+        assert_eq!(again.picture(), before, "{}", path.display());
+        assert_eq!(again.repaint(), painting, "{}", path.display());
+    }
+}
+
+fn displayed(bytes: &[u8]) -> Display {
+    let (mut scanner, mut display) = (Scanner::new(None), Display::new(SIZE));
+    scanner.feed(0, bytes, &mut |piece| {
+        if let Piece::Bytes(bytes) = piece {
+            display.feed(bytes);
+        }
+    });
+    display
+}

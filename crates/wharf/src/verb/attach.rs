@@ -4,18 +4,20 @@
 //! exactly that place on.
 
 use crate::cli::Attach;
+use crate::emulation::Emulation;
 use crate::exit_code::{self, Code};
-use crate::interact::{self, Left};
+use crate::interact::{self, Found, Left};
 use crate::live::{self, Until};
-use crate::modes::Modes;
 use crate::output;
 use crate::place::Place;
+use crate::quiet::Reports;
 use crate::report::{self, Failure};
 use crate::request::Requests;
+use crate::surface::Surface;
 use crate::verb::logs;
 use crate::verb::sh::{self, Purpose};
 use crate::{show, which};
-use wharf_core::{Phase, Screen, Size, Terminal};
+use wharf_core::{Phase, Size, Terminal};
 
 /// As much of the past as is looked at to know what is on the screen.
 const PAST: usize = 1 << 20;
@@ -45,8 +47,9 @@ pub(crate) async fn run(args: &Attach, place: &Place) -> Result<Code, Failure> {
         let back = format!("wharf attach {id}");
         return sh::sit_down(&terminal, Purpose::Type, args.detach_key, &back, &mut requests).await;
     }
-    let (from, modes) = paint(&terminal, size).await?;
-    let left = interact::interact(&terminal, from, args.detach_key, modes, &mut requests).await?;
+    let (painting, found) = find(&terminal, size, Reports::MouseAndFocus)?;
+    output::write(painting).await?;
+    let left = interact::interact(&terminal, found, args.detach_key, &mut requests).await?;
     leave(&terminal, left).await
 }
 
@@ -59,33 +62,16 @@ async fn watch(terminal: &Terminal) -> Result<Code, Failure> {
     leave(terminal, Left::Ended).await
 }
 
-/// Paints what is on the terminal's screen; from which offset to go on, and what is switched on.
-async fn paint(terminal: &Terminal, size: Size) -> Result<(u64, Modes), Failure> {
-    let (past, from) = past(terminal)?;
-    let (bytes, modes) = painting(&past, size);
-    output::write(bytes).await?;
-    Ok((from, modes))
-}
-
-/// As much of its output as tells what is on its screen, and the offset after it.
-pub(crate) fn past(terminal: &Terminal) -> Result<(Vec<u8>, u64), Failure> {
-    let from = terminal.look()?.end.saturating_sub(PAST as u64);
-    let chunk = terminal.read(from, PAST)?;
-    let end = chunk.at + chunk.bytes.len() as u64;
-    let past = if chunk.at == 0 { chunk.bytes } else { after_line(&chunk.bytes).to_vec() };
-    Ok((past, end))
-}
-
-/// What paints the screen that this output has made, and what is switched on then.
-pub(crate) fn painting(past: &[u8], size: Size) -> (Vec<u8>, Modes) {
-    let (mut screen, mut modes) = (Screen::new(size), Modes::default());
-    screen.feed(past);
-    modes.feed(past);
-    let mut bytes = modes.enter_screen().into_bytes();
-    bytes.extend_from_slice(b"\x1b[H\x1b[2J");
-    bytes.extend(screen.paint());
-    bytes.extend(modes.switch_on().into_bytes());
-    (bytes, modes)
+/// What paints the terminal's screen as it is now, and what to go on with.
+pub(crate) fn find(terminal: &Terminal, size: Size, reports: Reports) -> Result<(Vec<u8>, Found), Failure> {
+    let start = terminal.look()?.end.saturating_sub(PAST as u64);
+    let chunk = terminal.read(start, PAST)?;
+    let from = chunk.at + chunk.bytes.len() as u64;
+    let past = if chunk.at == 0 { &chunk.bytes } else { after_line(&chunk.bytes) };
+    let (mut surface, mut screen) = (Surface::new(reports), Emulation::new(size));
+    screen.feed(from - past.len() as u64, past);
+    let painting = surface.paint(past, &screen);
+    Ok((painting, Found { from, surface, screen }))
 }
 
 /// What was cut off its beginning may begin in the middle of a sequence; a new line is a place to begin.

@@ -8,16 +8,18 @@ mod accompany;
 use crate::asked;
 use crate::cli::{Choice, Run};
 use crate::detach_key::DetachKey;
+use crate::emulation::Emulation;
 use crate::exit_code::{self, Code};
-use crate::interact::{self, Left};
+use crate::interact::{self, Found, Left};
 use crate::json;
 use crate::law;
-use crate::modes::Modes;
 use crate::owed;
 use crate::place::Place;
+use crate::quiet::Reports;
 use crate::report::{self, Failure};
 use crate::request::Requests;
 use crate::show;
+use crate::surface::Surface;
 use crate::temporary;
 use accompany::{Way, accompany, insisted};
 use std::ffi::OsString;
@@ -160,7 +162,9 @@ fn print_id(terminal: &Terminal, args: &Run) -> Result<(), Failure> {
 /// With somebody at the keyboard.
 async fn sit(terminal: &Terminal, requests: &mut Requests) -> Result<Left, Failure> {
     let key = DetachKey::parse("ctrl-]").map_err(Failure::new)?;
-    let left = interact::interact(terminal, 0, key, Modes::default(), requests).await?;
+    let surface = Surface::new(Reports::MouseAndFocus);
+    let screen = Emulation::new(interact::window().unwrap_or_default());
+    let left = interact::interact(terminal, Found { from: 0, surface, screen }, key, requests).await?;
     if left == Left::Detached {
         terminal.disown().await?;
     }

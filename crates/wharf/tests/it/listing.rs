@@ -73,3 +73,21 @@ fn run_to_its_very_end(wharf: &Wharf) {
     wharf.ok(["run", "--", "true"]);
     wharf.ok(["logs", "-f", &wharf.ids()[0]]);
 }
+
+#[test]
+fn a_listing_shows_what_cannot_be_seen_and_does_nothing_to_a_terminal() {
+    let wharf = Wharf::new();
+    wharf.call([
+        "run",
+        "-c",
+        "true # \u{202e}x\u{e0041}\u{9b}6n\x1b]52;c;eA==\x07 \u{645}\u{6cc}\u{200c}\u{62e}",
+    ]);
+    let out = wharf.ok(["ls"]);
+    let shown = "# ⟨U+202E⟩x⟨U+E0041⟩⟨U+009B⟩6n⟨U+001B⟩]52;c;eA==⟨U+0007⟩ \u{645}\u{6cc}\u{200c}\u{62e}";
+    assert!(out.contains(shown), "{out:?}");
+    // In records every value is as it is, and nothing of it reaches a terminal.
+    let out = wharf.ok(["ls", "--json"]);
+    assert!(!out.contains(['\u{202e}', '\u{9b}', '\u{e0041}']), "{out:?}");
+    let command = json(&out)[0]["command"].clone();
+    assert!(command.to_string().contains("\u{202e}x\u{e0041}\u{9b}6n"), "{command}");
+}

@@ -17,6 +17,7 @@ mod doctor;
 mod ending;
 mod full_disk;
 mod help;
+mod hostile;
 mod interrupt;
 mod limit;
 mod listing;

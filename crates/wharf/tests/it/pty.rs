@@ -103,6 +103,14 @@ impl Seat {
         !modes.local_modes.contains(rustix::termios::LocalModes::ICANON)
     }
 
+    /// As [`leave`](Self::leave), with that code; all that was shown.
+    pub(crate) fn leave_shown(self, code: Option<i32>) -> String {
+        let shown = Arc::clone(&self.shown);
+        assert_eq!(self.leave(), code);
+        let bytes = shown.0.lock().unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// Waits for the end. The terminal must be as it was found.
     pub(crate) fn leave(self) -> Option<i32> {
         let Done { code, .. } = finish(self.child);

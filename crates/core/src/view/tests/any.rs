@@ -80,6 +80,8 @@ fn mostly_plain() -> impl Strategy<Value = Vec<u8>> {
         "\x1b[?6h",
         "abc",
         "\u{65e5}",
+        "\u{202e}",
+        "\x1b[300b",
         "\n",
         "\x1b[?7l",
         "\x1b(0",

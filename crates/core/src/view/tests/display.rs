@@ -1,7 +1,7 @@
 //! Output, the screen it paints and the answers it gets.
 
 use super::{shown, size};
-use crate::view::{Display, Highlight};
+use crate::view::{Display, Highlight, Painting};
 
 #[track_caller]
 fn replies(text: &str) -> String {
@@ -90,4 +90,44 @@ fn a_screen_of_any_size_can_be_had() {
         display.resize(size(3, 3));
         assert_eq!(display.picture().size, size(3, 3));
     }
+}
+
+/// The same screen, painted anew.
+fn repainted(display: &Display) -> Display {
+    let Painting { cells, pen } = display.repaint();
+    let modes = if display.picture().alternate { "\x1b[?1049h" } else { "" };
+    shown(&format!("{modes}{cells}{pen}"))
+}
+
+#[test]
+fn a_screen_can_be_painted_again_with_its_colours_cursor_and_pen() {
+    for text in [
+        "plain\r\ntext",
+        "\x1b[1;3;31mbold\x1b[0;38;5;200;48;2;1;2;3mx\x1b[7m \x1b[m\x1b[4:3;58;5;9mcurl\x1b[0;97;104mbright",
+        "\u{65e5}\u{672c}e\u{301}\r\n\x1b[9mstruck  ",
+        "0123456789",
+        "12345678\u{65e5}",
+        "\x1b[2;3r\x1b[3;4Hin\x1b[?25l",
+        "\x1b(0qqq\x1b)0\x0e",
+        "\x1b[?1049h\x1b[44m\x1b[2Jfull\x1b[3;3Hscreen",
+        "\x1b[4;10Hx",
+    ] {
+        let first = shown(text);
+        let mut second = repainted(&first);
+        assert_eq!(second.repaint(), first.repaint(), "{text:?}");
+        // What is printed next comes out alike.
+        let mut first = first;
+        for display in [&mut first, &mut second] {
+            display.feed(b"q\r\n\r\nz");
+        }
+        assert_eq!(second.repaint(), first.repaint(), "{text:?} and more");
+    }
+}
+
+#[test]
+fn what_nobody_sees_is_named_in_a_picture_and_moves_nothing() {
+    let picture = shown("a\u{202e}b\u{e0041}\x1b[2;1H\x1b[7m\u{feff}x\u{2066}\x1b[m\x1b[3;1Hy").picture();
+    assert_eq!(picture.rows, ["a⟨U+202E⟩b⟨U+E0041⟩", "x⟨U+FEFF⟩⟨U+2066⟩", "y"]);
+    assert_eq!(picture.highlights[0].text, "x⟨U+FEFF⟩⟨U+2066⟩");
+    assert_eq!((picture.highlights[0].from, picture.highlights[0].to, picture.cursor), (0, 1, (2, 1)));
 }

@@ -112,3 +112,32 @@ fn text_and_harmless_sequences_pass_as_they_are() {
     assert_eq!(bytes_of(text), text);
     assert_eq!(scanned(b"\x80\x9b31m\xff\x00").bytes, b"\x80\x9b31m\xff\x00");
 }
+
+/// How many characters the repetitions among these bytes add.
+fn repeated(bytes: &[u8]) -> usize {
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    let numbers = text.split("\x1b[").filter_map(|rest| rest.split_once('b')?.0.parse::<usize>().ok());
+    numbers.sum()
+}
+
+#[test]
+fn a_flood_of_repetitions_costs_a_few_characters_for_each_byte() {
+    for piece in
+        ["\x1b[65535b", "a\x1b[65535b", "\x1b[512b", "\x1b[6\r5535b", "x\x1b[0000099999b", "\x1b[;b\x1b[300b"]
+    {
+        let flood = piece.repeat((1 << 20) / piece.len());
+        let passed = repeated(&scan(flood.as_bytes(), 1 << 16).bytes);
+        assert!(passed < 3 << 20, "{piece:?}: {passed} characters");
+        assert_eq!(passed, repeated(&scan(flood.as_bytes(), 1001).bytes), "{piece:?}");
+    }
+}
+
+#[test]
+fn repetitions_that_programs_paint_with_pass_as_they_are() {
+    let row = "-\x1b[79b\r\n";
+    let screens = row.repeat(24 * 20);
+    assert_eq!(bytes_of(&screens), screens);
+    // Nor is anything taken from those that come among other output, however long it goes on.
+    let busy = format!("{row}{}", "text of a screen, some of it coloured\r\n".repeat(2)).repeat(2000);
+    assert_eq!(scan(busy.as_bytes(), 4096).bytes, busy.as_bytes());
+}

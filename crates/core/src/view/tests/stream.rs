@@ -160,3 +160,30 @@ fn finished_lines_are_given_once_and_never_change() {
     assert_eq!(stream.take_finished(), ["3", "4"]);
     assert!(stream.open_lines().is_empty());
 }
+
+#[test]
+fn what_nobody_sees_is_named_wherever_it_stands() {
+    for (text, line) in [
+        ("rm \u{202e}x", "rm ⟨U+202E⟩x"),
+        ("ok\u{e0068}\u{e0069}", "ok⟨U+E0068⟩⟨U+E0069⟩"),
+        // At the very beginning it comes after the character that is printed over it.
+        ("\u{feff}abc", "a⟨U+FEFF⟩bc"),
+        ("\u{202e}\u{2066}abc", "a⟨U+202E⟩⟨U+2066⟩bc"),
+        ("\u{202e}", " ⟨U+202E⟩"),
+        ("\u{202e}\rabc", "a⟨U+202E⟩bc"),
+        // Over the margin.
+        ("0123456789\u{202e}abc", "0123456789⟨U+202E⟩abc"),
+        ("\u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f}", "\u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f}"),
+        ("\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
+    ] {
+        assert_eq!(lines(text), [line], "{}", text.escape_unicode());
+        let later = format!("{text}\r\n{}", "x\r\n".repeat(9));
+        assert_eq!(lines(&later)[0], line, "{} and more", text.escape_unicode());
+    }
+}
+
+#[test]
+fn a_mark_that_is_erased_or_left_behind_does_not_come_back() {
+    assert_eq!(lines("\u{202e}\x1b[2Kabc"), ["abc"]);
+    assert_eq!(lines("\u{202e}\r\nabc"), [" ⟨U+202E⟩", "abc"]);
+}

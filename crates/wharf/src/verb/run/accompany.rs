@@ -8,11 +8,13 @@ use crate::cli::Run;
 use crate::interact::Left;
 use crate::keyboard;
 use crate::live::{self, Through, Until};
+use crate::quiet::Reports;
 use crate::report::{self, Failure};
 use crate::request::{Request, Requests};
 use crate::stall;
+use crate::surface::Surface;
 use std::future::pending;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::pin::pin;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -130,7 +132,12 @@ async fn until_over(terminal: &Terminal, args: &Run) -> Result<(), Failure> {
         terminal.keep_awake(terminal.wait()).await?;
         return Ok(());
     }
-    live::follow(terminal.reader(0), Until::Ended, Through::Raw).await
+    live::follow(terminal.reader(0), Until::Ended, suited()).await
+}
+
+/// A terminal is painted on, by a command that nobody can type to; a file or a pipe gets every byte.
+fn suited() -> Through<'static> {
+    if io::stdout().is_terminal() { Through::Painting(Surface::new(Reports::None)) } else { Through::Raw }
 }
 
 /// Standard input to the command, until either has enough.

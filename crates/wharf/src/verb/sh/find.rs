@@ -104,7 +104,7 @@ fn list(shells: &[Terminal]) -> String {
     let mut text = String::new();
     for shell in shells {
         let meta = shell.meta();
-        let directory = meta.cwd.display();
+        let directory = show::one_line(&meta.cwd.display().to_string(), 200);
         let _ = write!(
             text,
             "\n         wharf sh {}   {}, sandbox {}, started in {directory}",

@@ -6,7 +6,7 @@
 //! To write it the cursor is saved and restored, and a terminal has one place for that. While a program has something
 //! there, nothing is written.
 
-use crate::interact;
+use crate::{interact, show};
 use std::time::{Duration, Instant};
 
 /// Long enough to read a line.
@@ -67,7 +67,7 @@ impl Note {
     fn draw(&mut self, screen: Screen) -> Vec<u8> {
         let Some((text, _)) = self.text.as_ref().filter(|_| !self.saved) else { return Vec::new() };
         let columns = interact::window().map_or(80, |size| usize::from(size.cols));
-        let line: String = text.chars().take(columns.saturating_sub(1)).collect();
+        let line = show::one_line(text, columns.saturating_sub(1));
         match screen {
             // Down and up again makes sure that there is a line below.
             Screen::Normal => {

@@ -1,20 +1,20 @@
 //! A human at a shell that an agent may use too.
 //!
-//! Sitting there takes nothing. The first key takes the [`Hold`], which goes when this ends. What is shown passes [`Quiet`],
-//! because the shell's follower answers what programs ask; one runs here too, in case there is no other.
+//! Sitting there takes nothing. The first key takes the [`Hold`], which goes when this ends. What is shown passes a
+//! [`Surface`], and the shell's follower answers what programs ask; one runs here too, in case there is no other.
 
 use super::find;
 use super::note::{Note, Screen};
 use crate::detach_key::DetachKey;
 use crate::interact::{self, Left};
 use crate::keyboard;
-use crate::modes::Modes;
 use crate::output;
-use crate::quiet::Quiet;
+use crate::quiet::Reports;
 use crate::raw_mode::RawMode;
 use crate::report::Failure;
 use crate::request::{Request, Requests};
 use crate::stall;
+use crate::surface::Surface;
 use crate::verb::attach;
 use std::future::pending;
 use std::pin::pin;
@@ -50,8 +50,7 @@ pub(super) struct Seat<'a> {
 /// What our own terminal shows.
 #[derive(Debug)]
 struct Showing {
-    quiet: Quiet,
-    modes: Modes,
+    surface: Surface,
     note: Note,
 }
 
@@ -67,18 +66,16 @@ pub(super) async fn sit(seat: &Seat<'_>, requests: &mut Requests) -> Result<Left
         Purpose::Type => interact::window().unwrap_or(seat.before),
         Purpose::Watch => seat.before,
     };
-    let (past, from) = attach::past(terminal)?;
-    let mut quiet = Quiet::default();
-    let (painting, modes) = attach::painting(&quiet.pass(&past), size);
-    let mut showing = Showing { quiet, modes, note: Note::default() };
+    let (painting, found) = attach::find(terminal, size, Reports::Mouse)?;
+    let mut showing = Showing { surface: found.surface, note: Note::default() };
     let raw = RawMode::enter()?;
     let left = match output::write(painting).await {
-        Ok(()) => stay(seat, from, &mut showing, requests).await,
+        Ok(()) => stay(seat, found.from, &mut showing, requests).await,
         Err(failure) => Err(failure),
     };
     drop(raw);
     let mut last = showing.note.erase();
-    last.extend(showing.modes.switch_off().into_bytes());
+    last.extend(showing.surface.switch_off());
     // If the window is gone this cannot be written, which has been noticed elsewhere.
     let _ = output::write(last).await;
     give_back(seat).await;
@@ -135,8 +132,10 @@ async fn show(
         let bytes = tokio::select! {
             step = reader.next(PIECE) => {
                 let Step::Output(chunk) = step? else { return Ok(()) };
-                let bytes = showing.quiet.pass(&chunk.bytes);
-                showing.modes.feed(&bytes);
+                if chunk.gap > 0 {
+                    showing.surface.forget();
+                }
+                let bytes = showing.surface.pass(&chunk.bytes);
                 showing.note.around(&bytes, showing.screen())
             }
             Some(note) = notes.recv() => showing.note.put(note, showing.screen()),
@@ -148,7 +147,7 @@ async fn show(
 
 impl Showing {
     fn screen(&self) -> Screen {
-        if self.modes.is_alternate() { Screen::Alternate } else { Screen::Normal }
+        if self.surface.is_alternate() { Screen::Alternate } else { Screen::Normal }
     }
 }
 

@@ -49,3 +49,17 @@ fn no_more_terminals_are_open_than_may_be_however_many_are_asked_for_at_once() {
     assert!(!client.call("terminal_open", json!({"terminal_id": "new"})).is_error);
     assert!(client.call("terminal_execute", json!({"command": "true", "terminal_id": "x"})).is_error);
 }
+
+#[test]
+fn what_nobody_sees_is_named_to_a_model_in_both_views_and_ordinary_text_is_as_it_was() {
+    let wharf = Wharf::new();
+    let mut client = Client::start(&wharf, &[]);
+    client.initialize();
+    let text = "ok\u{202e}txt \u{e0069}\u{e0067} \u{645}\u{6cc}\u{200c}\u{62e}\n";
+    std::fs::write(wharf.scratch().join("text"), text).unwrap();
+    let ran = client.run("cat text");
+    let shown = "ok⟨U+202E⟩txt ⟨U+E0069⟩⟨U+E0067⟩ \u{645}\u{6cc}\u{200c}\u{62e}";
+    assert_eq!(ran.content(), shown, "{ran:?}");
+    let screen = client.call("terminal_read", json!({"view": "screen"}));
+    assert!(screen.content().contains(shown), "{screen:?}");
+}
