@@ -5,7 +5,7 @@
 
 use crate::debian::{self, Wanted};
 use crate::program::{answers, cargo, run as step, run_and_hear};
-use crate::{Failure, agents, fuzz, peers, tidy};
+use crate::{Failure, agents, elsewhere, fuzz, peers, tidy};
 use std::process::Command;
 
 /// How much is run.
@@ -34,6 +34,8 @@ pub(crate) fn run(scope: Scope) -> Result<(), Failure> {
     if scope == Scope::Whole {
         step(cargo(&["test", "--workspace", "--doc"]), "an example in the documentation is wrong")?;
         step(documentation(), "a link or a code block in the documentation is wrong")?;
+        elsewhere::container::run(&[])?;
+        elsewhere::kernel::run(&[])?;
         fuzz::run(fuzz::DEFAULT_SECONDS)?;
     }
     eprintln!("\n── all is well");
@@ -55,7 +57,7 @@ fn run_tests(scope: Scope) -> Result<Vec<String>, Failure> {
 }
 
 /// What the quick scope leaves out, by names: together these take almost half of the time.
-const LONG: [&str; 7] = [
+const LONG: [&str; 8] = [
     // Many rounds for their own sake.
     "test(/campaign|thousands_of/)",
     // The scenarios of `wharf mcp` in bash are enough between two edits: most rows are the same in all three shells.
@@ -68,6 +70,8 @@ const LONG: [&str; 7] = [
     // Floods, and those who do not leave.
     "test(/^(robust|mcp::long)::/)",
     "test(/^demo::/)",
+    // The same on machines that have less.
+    "test(/^sandbox::week::(with|in_a)/)",
 ];
 
 fn nextest(scope: Scope) -> Command {

@@ -58,8 +58,8 @@ fn the_end_of_a_command_whose_starter_was_killed_is_written_later() {
 #[test]
 fn a_command_that_is_denied_or_cannot_be_started_is_in_the_record() {
     let wharf = Wharf::new();
-    // A home is no directory to work in.
-    let denied = wharf.call(["run", "--sandbox", "workspace", "--", "/bin/true"]);
+    // A variable that loads code into whatever runs.
+    let denied = wharf.call(["run", "--sandbox", "workspace", "--env", "LD_PRELOAD=/x", "--", "/bin/true"]);
     assert_eq!(denied.code, Some(125), "{denied:?}");
     let found = entries(&wharf);
     assert_eq!(found.len(), 1, "{found:?}");

@@ -328,7 +328,7 @@ fn in_a_directory_that_is_too_wide_commands_run_and_write_temporary_files_only()
     }
     // Everybody's temporary directory is the command's own there.
     for dir in ["/tmp", "/"] {
-        let mut command = wharf.command(["run", "--sandbox", "workspace", "-c", "pwd; touch x; ls x"]);
+        let mut command = wharf.command(["run", "--sandbox", "workspace", "-c", "pwd; touch x; ls x; true"]);
         command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = crate::harness::finish(command.spawn().unwrap());
         let expected = if dir == "/tmp" { "/tmp\nx\n" } else { "/\n" };
