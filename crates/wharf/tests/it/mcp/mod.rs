@@ -12,6 +12,7 @@ mod long;
 mod past;
 mod peer;
 mod rule;
+mod sandbox;
 mod scenario;
 mod seat;
 mod task;
