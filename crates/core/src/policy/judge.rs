@@ -219,7 +219,8 @@ impl Policy {
         let roots: Vec<Root> = paths.map(Root::open).collect::<Result<_, _>>().ok()?;
         let roots = Roots::new(roots.into_iter().filter(|root| root.check_width(places).is_ok()).collect());
         let hooks = roots.iter().flat_map(|root| repository::look(root, &roots, places).protect).collect();
-        Some(Settings::look(roots.iter().map(|root| root.path().to_owned()).collect(), hooks))
+        let tops = roots.iter().map(|root| root.path().to_owned()).collect();
+        Some(Settings::look(tops, hooks, places.below()))
     }
 
     fn prepare(

@@ -12,6 +12,7 @@
 
 mod ask;
 pub mod audit;
+mod below;
 mod caches;
 mod confinement;
 mod environment;

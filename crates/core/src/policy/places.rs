@@ -1,6 +1,7 @@
 //! The places of a person and a machine that policy has to know: home, wharf's own directories, what the environment has
 //! moved. Given by the front end; nothing is looked up here.
 
+use super::below::Below;
 use super::existing::{Tree, find};
 use super::machine::Machine;
 use super::{caches, secrets};
@@ -8,7 +9,7 @@ use crate::store::{Dirs, Holder};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Where things are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,7 +42,20 @@ pub struct Known {
     cache_tree: OnceLock<Tree>,
     executables: OnceLock<Vec<PathBuf>>,
     machine: OnceLock<Machine>,
+    below: Remembered,
 }
+
+/// What is only remembered makes no difference between two places.
+#[derive(Debug, Clone, Default)]
+struct Remembered(Arc<Below>);
+
+impl PartialEq for Remembered {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Remembered {}
 
 impl Places {
     /// As an environment tells them, for a program that keeps its terminals there: `HOME`, and `XDG_CONFIG_HOME` or
@@ -114,6 +128,11 @@ impl Places {
     /// Directories of programs in them.
     pub(crate) fn executables(&self) -> &[PathBuf] {
         self.known.executables.get_or_init(|| caches::executables(self))
+    }
+
+    /// What is remembered of projects inside projects.
+    pub(super) fn below(&self) -> Arc<Below> {
+        self.known.below.0.clone()
     }
 
     /// What the machine offers to hold a sandbox with.

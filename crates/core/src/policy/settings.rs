@@ -6,11 +6,13 @@
 //!
 //! What surprises: a file counts as changed by its inode and the time of its last change, which no program can choose.
 
+use super::below::Below;
 use super::protected::{self, Protected};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How many files of one name are looked at, and how deep they may lie in it.
 const MOST: usize = 200;
@@ -23,9 +25,10 @@ const HOOK: &str = "git runs it";
 const IGNORED: [&str; 3] = [".idea/workspace.xml", ".idea/shelf", ".claude/worktrees"];
 
 /// What is there at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     roots: Vec<PathBuf>,
+    below: Arc<Below>,
     hooks: Vec<PathBuf>,
     seen: BTreeMap<PathBuf, Seen>,
 }
@@ -76,9 +79,9 @@ impl std::fmt::Display for Change {
 }
 
 impl Settings {
-    /// Those of these roots and of these directories of hooks, as they are now.
-    pub(super) fn look(roots: Vec<PathBuf>, hooks: Vec<PathBuf>) -> Self {
-        let mut settings = Self { roots, hooks, seen: BTreeMap::new() };
+    /// Those of these roots, of projects inside them, and of these directories of hooks, as they are now.
+    pub(super) fn look(roots: Vec<PathBuf>, hooks: Vec<PathBuf>, below: Arc<Below>) -> Self {
+        let mut settings = Self { roots, below, hooks, seen: BTreeMap::new() };
         settings.seen = settings.all();
         settings
     }
@@ -112,10 +115,11 @@ impl Settings {
     fn all(&self) -> BTreeMap<PathBuf, Seen> {
         let mut seen = BTreeMap::new();
         for root in &self.roots {
-            for Protected { name, why, .. } in protected::protected() {
-                walk(&root.join(name), why, DEEPEST, &mut MOST.clone(), &mut seen);
+            project(root, &mut seen);
+            for inner in self.below.find(root) {
+                project(&inner, &mut seen);
+                walk(&inner.join(".git/hooks"), HOOK, 1, &mut MOST.clone(), &mut seen);
             }
-            seen.retain(|path, _| !IGNORED.iter().any(|name| path.starts_with(root.join(name))));
         }
         for hooks in &self.hooks {
             walk(hooks, HOOK, 1, &mut MOST.clone(), &mut seen);
@@ -124,6 +128,14 @@ impl Settings {
         seen.retain(|path, _| path.extension().is_none_or(|extension| extension != "sample"));
         seen
     }
+}
+
+/// The settings at the top of one project.
+fn project(top: &Path, seen: &mut BTreeMap<PathBuf, Seen>) {
+    for Protected { name, why, .. } in protected::protected() {
+        walk(&top.join(name), why, DEEPEST, &mut MOST.clone(), seen);
+    }
+    seen.retain(|path, _| !IGNORED.iter().any(|name| path.starts_with(top.join(name))));
 }
 
 fn walk(at: &Path, why: &'static str, deep: usize, left: &mut usize, seen: &mut BTreeMap<PathBuf, Seen>) {
@@ -166,10 +178,14 @@ mod tests {
         };
         write(".vscode/settings.json", "{}");
         write(".vscode/launch.json", "{}");
-        let mut settings = Settings::look(vec![root.to_owned()], vec![root.join(".git/hooks")]);
+        fs::create_dir_all(root.join("part/inner/.git")).unwrap();
+        let hooks = vec![root.join(".git/hooks")];
+        let mut settings = Settings::look(vec![root.to_owned()], hooks, Arc::default());
         assert_eq!(settings.news(), []);
         write(".vscode/settings.json", "{ }");
-        for name in [".mcp.json", ".git/hooks/pre-commit", ".git/hooks/pre-push.sample", "src/main.rs"] {
+        let inner = "part/inner/.git/hooks/post-checkout";
+        for name in [".mcp.json", ".git/hooks/pre-commit", ".git/hooks/pre-push.sample", "src/main.rs", inner]
+        {
             write(name, "x");
         }
         write(".idea/workspace.xml", "x");
@@ -179,6 +195,7 @@ mod tests {
             (".git/hooks/pre-commit", "created"),
             (".mcp.json", "created"),
             (".vscode/settings.json", "changed"),
+            (inner, "created"),
         ];
         let expected: Vec<_> = expected.map(|(name, kind)| (name.to_owned(), kind)).into();
         assert_eq!(words(settings.changes(), root), expected);
@@ -201,7 +218,7 @@ mod tests {
         for number in 0..500 {
             fs::write(dir.path().join(format!(".claude/{number}")), "").unwrap();
         }
-        let settings = Settings::look(vec![dir.path().to_owned()], Vec::new());
+        let settings = Settings::look(vec![dir.path().to_owned()], Vec::new(), Arc::default());
         assert_eq!(settings.seen.len(), MOST);
     }
 }
