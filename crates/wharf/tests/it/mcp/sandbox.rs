@@ -1,5 +1,7 @@
 //! The sandbox as an agent meets it in a shell that stays: what is said of it, what stays hidden, and where work is.
 
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
 use super::client::Client;
 use crate::harness::{Wharf, json};
 use serde_json::{Value, json};
@@ -116,7 +118,7 @@ fn in_a_home_every_answer_says_how_to_name_a_project() {
 fn the_roots_of_a_client_are_where_its_agent_works() {
     let wharf = Wharf::new();
     let (first, second) = (wharf.scratch().join("first one"), wharf.scratch().join("second"));
-    [&first, &second].map(|dir| std::fs::create_dir(dir).unwrap());
+    [&first, &second].into_iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
     let mut client =
         Client::start_in(&wharf, &home(&wharf), &[]).able(json!({"roots": {"listChanged": true}}));
     client.initialize();
