@@ -7,7 +7,7 @@ use super::ask::Question;
 use super::confinement::{self, Confinement, Ground, TEMPORARY};
 use super::finding::{self, Finding, Said};
 use super::places::Places;
-use super::profile::{OPEN, Profile};
+use super::profile::{OPEN, Profile, Reads};
 use super::repository;
 use super::roots::{Admitted, Refused, Root, Roots, Unusable};
 use super::rules::{Decision, Matches, Rules, Subject};
@@ -237,6 +237,10 @@ impl Policy {
         let mut preset = spec.preset.clone();
         if let Some(confinement) = &confinement {
             preset.push(("TMPDIR".into(), confinement.temporary.clone().into()));
+        }
+        // Git takes a file of settings that it may not read for a reason to do nothing at all.
+        if profile.terms.as_ref().is_some_and(|terms| terms.reads == Reads::System) {
+            preset.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
         }
         let env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
         let mut spec = spec;

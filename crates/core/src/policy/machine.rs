@@ -101,7 +101,7 @@ impl Extra {
     #[must_use]
     pub fn missing(self) -> &'static str {
         match self {
-            Self::ProtectedNames => "git hooks and editor settings in the project can be changed",
+            Self::ProtectedNames => "git hooks in the project can be changed",
             Self::FileAttributes => "modes and times of files elsewhere can be changed",
             Self::Signals => "processes outside can be signalled",
             Self::AbstractSockets => "abstract sockets of other programs can be reached",
@@ -185,17 +185,25 @@ pub struct Outlook {
     pub held: Result<Option<Means>, Unable>,
     /// What it should hold and does not.
     pub missing: Vec<Extra>,
+    /// Whether commands are refused for that.
+    pub strict: bool,
 }
 
 impl Outlook {
+    /// Whether commands run.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.held.is_ok() && (!self.strict || self.missing.is_empty())
+    }
+
     /// For a sandbox with these terms, or for `open`.
-    pub(super) fn of(sandbox: &str, terms: Option<&Terms>, machine: &Machine) -> Self {
+    pub(super) fn of(sandbox: &str, terms: Option<&Terms>, strict: bool, machine: &Machine) -> Self {
         let held = terms.map(|terms| machine.choose(terms.namespaces)).transpose();
         let missing = match (terms, &held) {
             (Some(terms), Ok(Some(means))) => machine.missing(terms, *means),
             _ => Vec::new(),
         };
-        Self { sandbox: sandbox.to_owned(), held, missing }
+        Self { sandbox: sandbox.to_owned(), held, missing, strict }
     }
 }
 

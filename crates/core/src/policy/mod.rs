@@ -228,7 +228,7 @@ impl Policy {
     pub fn outlook(&self, sandbox: Option<&str>, places: &Places) -> Outlook {
         let name = sandbox.unwrap_or(&self.sandbox);
         let terms = self.profile(name).and_then(|profile| profile.terms);
-        Outlook::of(name, terms.as_ref(), places.machine())
+        Outlook::of(name, terms.as_ref(), self.strict, places.machine())
     }
 
     /// Whether a command could be asked about or denied.

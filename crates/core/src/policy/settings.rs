@@ -118,7 +118,6 @@ impl Settings {
             project(root, &mut seen);
             for inner in self.below.find(root) {
                 project(&inner, &mut seen);
-                walk(&inner.join(".git/hooks"), HOOK, 1, &mut MOST.clone(), &mut seen);
             }
         }
         for hooks in &self.hooks {
@@ -136,6 +135,11 @@ fn project(top: &Path, seen: &mut BTreeMap<PathBuf, Seen>) {
         walk(&top.join(name), why, DEEPEST, &mut MOST.clone(), seen);
     }
     seen.retain(|path, _| !IGNORED.iter().any(|name| path.starts_with(top.join(name))));
+    // Also of a repository that was not there when the first command began.
+    walk(&top.join(".git/hooks"), HOOK, 1, &mut MOST.clone(), seen);
+    for module in fs::read_dir(top.join(".git/modules")).into_iter().flatten().flatten().take(MOST) {
+        walk(&module.path().join("hooks"), HOOK, 1, &mut MOST.clone(), seen);
+    }
 }
 
 fn walk(at: &Path, why: &'static str, deep: usize, left: &mut usize, seen: &mut BTreeMap<PathBuf, Seen>) {

@@ -152,31 +152,49 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
         Means::Mounts { .. } => PathBuf::from(TEMPORARY[0]),
         Means::Rules { .. } => ground.temp.to_owned(),
     };
-    let note = note(profile, terms, ground, &temporary);
+    let note = note(profile, terms, ground, (means, &temporary));
     Ok(Some(Confinement { confine, temporary, missing, note }))
 }
 
 /// For whoever wonders why a command fails, human or model.
-fn note(profile: &Profile, terms: &Terms, ground: &Ground<'_>, temporary: &Path) -> String {
-    let mut places: Vec<String> = match terms.roots {
-        Use::Write => ground.roots.iter().map(|root| root.path().display().to_string()).collect(),
-        Use::Read => Vec::new(),
-    };
-    places.push(temporary.display().to_string());
+fn note(profile: &Profile, terms: &Terms, ground: &Ground<'_>, (means, temporary): (Means, &Path)) -> String {
+    let name = |path: &Path| path.display().to_string();
+    let mut places = Vec::new();
+    if terms.roots == Use::Write {
+        places.extend(ground.roots.iter().map(|root| name(root.path())));
+        places.extend(ground.repositories.iter().map(|spot| name(&spot.path)));
+        places.extend(terms.write.iter().filter(|path| path.exists()).map(|path| name(path)));
+    }
+    places.push(name(temporary));
     places.extend((terms.roots == Use::Write).then(|| "tool caches".to_owned()));
     let last = places.pop().unwrap_or_default();
     let writes = if places.is_empty() { last } else { format!("{} and {last}", places.join(", ")) };
-    let reads = match terms.reads {
-        Reads::Everything => "keys and credentials are hidden",
-        Reads::System => "reads only the project and the system",
-    };
+    let mut reads = match (terms.reads, means) {
+        (Reads::Everything, Means::Mounts { .. }) => {
+            "keys, credentials and sockets of other programs are hidden"
+        }
+        (Reads::Everything, Means::Rules { .. }) => "keys and credentials are hidden; no Unix sockets",
+        (Reads::System, _) => "reads only the project and the system",
+    }
+    .to_owned();
+    if !terms.show.is_empty() {
+        let shown: Vec<String> = terms.show.iter().map(|path| name(path)).collect();
+        reads += &format!(", but for {}", shown.join(", "));
+    }
+    if terms.roots == Use::Write && !ground.hooks.is_empty() && matches!(means, Means::Mounts { .. }) {
+        reads += "; git hooks stay as they are";
+    }
     let network = match terms.network {
         Network::On => "",
         Network::Off => "; no network",
         Network::Loopback => "; only a loopback network of its own",
     };
     let wide = ground.roots.wide().iter().find_map(|root| root.check_width(ground.places).err());
-    let wide = wide.map(|wide| format!("; {wide}")).unwrap_or_default();
+    let wide = match wide {
+        Some(wide) if wide.is_shared() => "; /tmp is its own here and goes with it".to_owned(),
+        Some(wide) => format!("; {wide}"),
+        None => String::new(),
+    };
     format!("sandbox {}: writes only in {writes}; {reads}{network}{wide}", profile.name)
 }
 

@@ -145,6 +145,7 @@ impl Law {
         (project, more): (&Path, &[PathBuf]),
         temp: &Path,
     ) -> Result<Judgement, SpecError> {
+        self.make_caches(Whose::Agent);
         match self.project(project) {
             Ok(policy) => policy.judge(spec, &self.situation(Whose::Agent, project, more, temp)),
             Err(denial) => Ok(Judgement::Deny(denial)),
@@ -178,7 +179,7 @@ impl Law {
     pub fn too_wide(&self, project: &Path) -> Option<String> {
         let has_sandbox = self.outlook().held.is_ok_and(|means| means.is_some());
         let root = Root::open(project).ok().filter(|_| has_sandbox)?;
-        root.check_width(&self.places).err().map(|wide| wide.to_string())
+        root.check_width(&self.places).err().filter(|wide| !wide.is_shared()).map(|wide| wide.to_string())
     }
 
     /// What the sandbox of agents' commands holds on this machine.

@@ -12,6 +12,13 @@ pub(crate) struct TooWide {
     pub(crate) why: Wide,
 }
 
+impl TooWide {
+    /// Whether it is everybody's temporary directory, in whose place commands have one of their own.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.why, Wide::Shared(_))
+    }
+}
+
 /// What is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Wide {

@@ -6,7 +6,7 @@ use crate::law;
 use crate::place::Place;
 use crate::report::Failure;
 use std::fmt::Write as _;
-use wharf_core::policy::{Extra, LANDLOCK_SCOPES, Machine, Means, Outlook, Remedy, cause};
+use wharf_core::policy::{Extra, LANDLOCK_NEEDED, LANDLOCK_SCOPES, Machine, Means, Outlook, Remedy, cause};
 
 /// What agents' commands can expect, by the policy that is in force.
 pub(super) fn outlook(place: &Place) -> Result<Outlook, Failure> {
@@ -26,7 +26,7 @@ pub(super) fn capability(outlook: &Outlook, place: &Place) -> Capability {
     };
     Capability {
         name: "agents' commands",
-        have: outlook.held.is_ok(),
+        have: outlook.runs(),
         required: false,
         detail,
         used_for: "wharf mcp and wharf acp, in the sandbox of the policy",
@@ -42,6 +42,10 @@ pub(super) fn answer(outlook: &Outlook, place: &Place) -> String {
     match &outlook.held {
         Ok(None) => {
             text += "wharf mcp, wharf acp: agents' commands will run here, without a sandbox, as the policy says.\n"
+        }
+        Ok(Some(_)) if !outlook.runs() => {
+            text += "wharf mcp, wharf acp: agents' commands will NOT run here: `strict` is set in the policy, and the sandbox \
+                lacks something.\n";
         }
         Ok(Some(means)) => {
             let _ = writeln!(
@@ -75,14 +79,16 @@ fn remedy(outlook: &Outlook, place: &Place) -> String {
         let cause = cause();
         all.push(format!("mounts ({}):\n{}", cause.words, for_mounts(cause.remedy, place)));
     }
-    let scopes = [Extra::Signals, Extra::AbstractSockets];
-    if outlook.missing.iter().any(|extra| scopes.contains(extra))
-        || (outlook.held.is_err() && machine.landlock < 2)
-    {
+    if machine.mounts.is_ok() && matches!(outlook.held, Ok(Some(Means::Rules { .. }))) {
+        all.push(format!("the profile `{}` does without namespaces", outlook.sandbox));
+    }
+    if outlook.held.is_err() && machine.landlock < LANDLOCK_NEEDED.0 {
+        let (version, linux) = LANDLOCK_NEEDED;
+        all.push(format!("or Landlock of version {version}: Linux {linux} or later"));
+    }
+    if outlook.missing.contains(&Extra::Signals) {
         let (version, linux) = LANDLOCK_SCOPES;
-        all.push(format!(
-            "signals and abstract sockets: Linux {linux} or later, with Landlock of version {version}"
-        ));
+        all.push(format!("Landlock of version {version}, which keeps signals in: Linux {linux} or later"));
     }
     if outlook.missing == [Extra::Watches] {
         all.push("run wharf as an ordinary user".to_owned());

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Doctor, place: &Place) -> Result<Code, Failure> {
         let last = if works { agents::answer(&outlook, place) } else { BROKEN.to_owned() };
         show::print(&(page(&capabilities) + &last))?;
     }
-    let runs = works && outlook.held.is_ok();
+    let runs = works && outlook.runs();
     Ok(if runs { exit_code::DONE } else { exit_code::REFUSED })
 }
 
@@ -200,7 +200,7 @@ fn for_limits() -> Vec<Capability> {
 
 /// What confining commands rests on. Either of the first two will do.
 fn for_sandboxes() -> Vec<Capability> {
-    const USERS: &str = "see the end of this page, where there is something to do";
+    const USERS: &str = "see the last lines";
     let mounts =
         |net, user| probe::own_mounts(net, user).map(|()| String::new()).map_err(|why| why.to_string());
     let landlock = probe::landlock_version();

@@ -25,10 +25,14 @@ fn what_is_in_force_is_said_first_and_with_every_failure() {
     let instructions = hello["instructions"].as_str().unwrap();
     assert!(instructions.contains("sandbox `workspace`") && instructions.len() < 2048, "{instructions}");
     let note = format!(
-        "[sandbox workspace: writes only in {}, /tmp and tool caches; keys and credentials are hidden]",
+        "[sandbox workspace: writes only in {}, /tmp and tool caches; keys, credentials and sockets of other programs are hidden]",
         wharf.scratch().display()
     );
     assert!(client.run("true").text.contains(&note));
+    // The caches of tools that are there were made before: from inside they could not be.
+    let npm =
+        ["/usr/bin/npm", "/usr/local/bin/npm"].into_iter().any(|npm| std::path::Path::new(npm).exists());
+    assert!(!npm || home(&wharf).join(".npm").is_dir());
     assert!(!client.run("true").text.contains("sandbox"));
     let failed = client.run("touch /usr/x");
     assert!(failed.text.contains(&note), "{}", failed.text);
@@ -49,6 +53,9 @@ fn what_makes_other_programs_run_something_is_told_once_and_written_down() {
     let mut client = Client::start(&wharf, &[]);
     client.initialize();
     client.run("git init -q . && git config core.hooksPath .git/hooks");
+    // A repository that was not there when the shell was opened has its hooks told.
+    let hook = client.run("echo x > .git/hooks/pre-push");
+    assert!(hook.text.contains("pre-push was created meanwhile: git runs it"), "{}", hook.text);
     let made = client.run("mkdir .vscode && echo '{}' > .vscode/tasks.json && rm -rf .git/hooks && mkdir .git/hooks && touch .git/hooks/pre-commit");
     assert_eq!(made.get("exit_code"), 0, "{made:?}");
     let task = wharf.scratch().join(".vscode/tasks.json");
