@@ -25,7 +25,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// What every call has in common. Cheap to clone.
@@ -41,8 +41,8 @@ pub(super) struct Server {
     pub(super) form: Form,
     pub(super) tasks: Tasks,
     pub(super) instructions: Arc<str>,
-    /// Done when the client was asked for its roots.
-    pub(super) asked: Arc<OnceCell<()>>,
+    /// Whether the client was asked for its roots; taken while it is being asked.
+    pub(super) asked: Arc<Mutex<bool>>,
 }
 
 impl Server {
@@ -54,7 +54,12 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
         // Before anything is opened: it decides where.
-        self.asked.get_or_init(|| self.learn_roots(&context.peer)).await;
+        let mut asked = self.asked.lock().await;
+        if !*asked {
+            self.learn_roots(&context.peer).await;
+            *asked = true;
+        }
+        drop(asked);
         let client = Client::new(&request, context);
         let form = self.form;
         let fit = Fit::of(client.name(), form);
@@ -155,7 +160,8 @@ impl ServerHandler for Server {
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
-        if self.asked.initialized() {
+        let asked = self.asked.lock().await;
+        if *asked {
             self.learn_roots(&context.peer).await;
         }
     }
