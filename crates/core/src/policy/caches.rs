@@ -91,7 +91,7 @@ const TOOLS: &[(&str, &str, &[&str], &str)] = &[
     (
         "GRADLE_USER_HOME",
         ".gradle",
-        &["caches", "wrapper", "daemon", "native", "notifications", "kotlin", ".tmp"],
+        &["caches", "wrapper", "native", "notifications", "kotlin", ".tmp"],
         "gradle",
     ),
     ("NUGET_PACKAGES", ".nuget/packages", &[], "dotnet"),

@@ -1,6 +1,7 @@
 //! The places of a person and a machine that policy has to know: home, wharf's own directories, what the environment has
 //! moved. Given by the front end; nothing is looked up here.
 
+use super::account::Homes;
 use super::existing::{Tree, find};
 use super::machine::Machine;
 use super::{caches, secrets};
@@ -15,6 +16,8 @@ use std::sync::OnceLock;
 pub struct Places {
     /// The person's home, if there is one.
     pub home: Option<PathBuf>,
+    /// Those that accounts have, wherever `home` is.
+    pub homes: Homes,
     /// Wharf's journals and sockets.
     pub state: PathBuf,
     /// Wharf's configuration, the policy among it.
@@ -63,6 +66,7 @@ impl Places {
         };
         places.config = config.unwrap_or_else(|| dirs.state.join("config")).join("wharf");
         places.home = home;
+        places.homes = Homes::find();
         places.state = dirs.state.clone();
         places.programs = std::env::current_exe().ok().into_iter().chain(shim).collect();
         places

@@ -95,7 +95,11 @@ impl Ground {
         surroundings: Surroundings,
         program: impl AsRef<std::ffi::OsStr>,
     ) -> Command {
-        let mut command = self.user.command(surroundings, program);
+        self.equip(self.user.command(surroundings, program))
+    }
+
+    /// The same for a program as whoever it is.
+    pub(crate) fn equip(&self, mut command: Command) -> Command {
         command
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")

@@ -5,6 +5,7 @@
 mod cast;
 mod escape;
 mod ground;
+mod home;
 mod job;
 mod kept;
 mod left;
