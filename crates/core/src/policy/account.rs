@@ -82,14 +82,14 @@ mod tests {
         systemd-network:x:998:998::/:/usr/sbin/nologin\n\
         jenkins:x:104:111:,,,:/var/lib/jenkins:/bin/bash\n\
         # a comment\n+::::::\nshort:x:1000\n\
-        alice:x:1000:1000:Alice:/home/alice:/bin/zsh\n\
+        alice:x:1000:1000:Alice:/users/alice:/bin/zsh\n\
         bob:x:1001:1001::/srv/../bob:/bin/sh\n\
         eve:x:-5:0::relative:/bin/sh";
 
     #[test]
     fn an_ordinary_user_has_the_home_of_the_account_and_no_other() {
-        let of = |user| Homes::of(user, PASSWD, vec!["/home/alice".into()]);
-        assert_eq!(of(1000), Homes { own: Some("/home/alice".into()), others: vec![] });
+        let of = |user| Homes::of(user, PASSWD, vec!["/users/alice".into()]);
+        assert_eq!(of(1000), Homes { own: Some("/users/alice".into()), others: vec![] });
         for none in [1, 998, 1001, 4242] {
             assert_eq!(of(none), Homes::default(), "{none}");
         }
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn root_can_get_at_every_home() {
-        let listed = ["/home/alice", "/home/zoe", "/root"].map(PathBuf::from).into();
+        let listed = ["/users/alice", "/users/zoe", "/root"].map(PathBuf::from).into();
         let homes = Homes::of(0, PASSWD, listed);
         assert_eq!(homes.own.as_deref(), Some(Path::new("/root")));
-        assert_eq!(homes.others, ["/home/alice", "/home/zoe", "/var/lib/jenkins"].map(PathBuf::from));
+        assert_eq!(homes.others, ["/users/alice", "/users/zoe", "/var/lib/jenkins"].map(PathBuf::from));
     }
 }

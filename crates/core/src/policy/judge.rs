@@ -199,7 +199,10 @@ impl Policy {
         if let Some(confinement) = &confinement {
             preset.push(("TMPDIR".into(), confinement.temporary.clone().into()));
         }
-        let env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
+        let mut env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
+        if let Some(confinement) = &confinement {
+            confinement.tools.add_to(&mut env, &spec.env);
+        }
         let mut spec = spec;
         spec.cwd = admitted.path;
         let root =

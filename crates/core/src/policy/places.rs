@@ -2,9 +2,10 @@
 //! moved. Given by the front end; nothing is looked up here.
 
 use super::account::Homes;
+use super::caches::{self, Caches};
 use super::existing::{Tree, find};
 use super::machine::Machine;
-use super::{caches, secrets};
+use super::secrets;
 use crate::store::{Dirs, Holder};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -40,9 +41,7 @@ pub struct Known {
     spelled: OnceLock<Tree>,
     real_own: OnceLock<Vec<PathBuf>>,
     real_home: OnceLock<Option<PathBuf>>,
-    caches: OnceLock<Vec<PathBuf>>,
-    cache_tree: OnceLock<Tree>,
-    executables: OnceLock<Vec<PathBuf>>,
+    caches: OnceLock<Caches>,
     machine: OnceLock<Machine>,
 }
 
@@ -106,24 +105,20 @@ impl Places {
     }
 
     /// Tool caches, whether they exist or not.
-    pub(crate) fn caches(&self) -> &[PathBuf] {
+    pub(crate) fn caches(&self) -> &Caches {
         self.known.caches.get_or_init(|| caches::caches(self))
-    }
-
-    /// The same, to be looked for.
-    pub(crate) fn cache_tree(&self) -> &Tree {
-        self.known.cache_tree.get_or_init(|| Tree::new(self.caches()))
-    }
-
-    /// Directories of programs in them.
-    pub(crate) fn executables(&self) -> &[PathBuf] {
-        self.known.executables.get_or_init(|| caches::executables(self))
     }
 
     /// What the machine offers to hold a sandbox with.
     #[must_use]
     pub fn machine(&self) -> &Machine {
-        self.known.machine.get_or_init(Machine::probe)
+        self.known.machine.get_or_init(|| Machine::probe(&self.state))
+    }
+
+    /// As if the machine were this one.
+    #[cfg(test)]
+    pub(crate) fn on(&mut self, machine: Machine) {
+        self.known.machine = OnceLock::from(machine);
     }
 
     /// Wharf's own directories and files, in which no command may write and which none may read.
@@ -144,9 +139,16 @@ impl Places {
         paths.filter(|path| self.is_narrow(path)).collect()
     }
 
-    /// A directory under home, wherever a variable has moved it.
+    /// Where a variable says, or else in a usual place under home, which other variables can have moved. Nowhere else if
+    /// there is no usual one.
     pub(crate) fn moved(&self, name: &str, usual: &str) -> Option<PathBuf> {
-        self.located(name).or_else(|| Some(self.home.as_ref()?.join(usual)))
+        let around = [("XDG_CACHE_HOME", ".cache"), ("XDG_DATA_HOME", ".local/share")];
+        let below = |(moved, around)| {
+            let rest = Path::new(usual).strip_prefix(around).ok()?;
+            Some(self.located(moved)?.join(rest))
+        };
+        let place = || around.into_iter().find_map(below).or_else(|| Some(self.home.as_ref()?.join(usual)));
+        self.located(name).or_else(|| if usual.is_empty() { None } else { place() })
     }
 
     /// The directories in which programs are looked up.
@@ -205,6 +207,9 @@ mod tests {
         }
         assert_eq!(places(&[]).moved("CARGO_HOME", ".cargo").unwrap(), Path::new("/users/u/.cargo"));
         assert_eq!(Places::default().moved("CARGO_HOME", ".cargo"), None);
+        let elsewhere = places(&[("XDG_CACHE_HOME", "/data/cache")]);
+        assert_eq!(elsewhere.moved("", ".cache/pip").unwrap(), Path::new("/data/cache/pip"));
+        assert_eq!(elsewhere.moved("GOMODCACHE", ""), None);
     }
 
     #[test]

@@ -38,8 +38,9 @@ impl Draft<'_> {
 
     /// Not where commands write, since what they made would be nowhere; and only where this user could replace something.
     fn can_be_viewed(&self, path: &Path) -> bool {
-        let is_written = self.writable.iter().any(|spot| is_within(path, &spot.path))
-            || self.ground.roots.iter().any(|root| is_within(path, root.path()));
+        let is_written =
+            self.writable.iter().chain(&self.stores.layered).any(|spot| is_within(path, &spot.path))
+                || self.ground.roots.iter().any(|root| is_within(path, root.path()));
         let is_hidden = self.hidden.iter().any(|hidden| is_within(path, &hidden.real));
         let may_replace = rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
         path != Path::new("/")

@@ -28,17 +28,19 @@ pub(crate) enum Surroundings {
     Landlock(u32),
     /// Both.
     OnlyLandlock(u32),
+    /// Mounts, and no layers.
+    NoLayers,
 }
 
 impl Surroundings {
     pub(crate) fn has_namespaces(self) -> bool {
-        matches!(self, Self::Usual | Self::Landlock(_))
+        matches!(self, Self::Usual | Self::Landlock(_) | Self::NoLayers)
     }
 
     /// What wharf may use of Landlock; of what it does without, nothing.
     pub(crate) fn landlock(self) -> u32 {
         match self {
-            Self::Usual | Self::NoNamespaces => u32::MAX,
+            Self::Usual | Self::NoNamespaces | Self::NoLayers => u32::MAX,
             Self::Landlock(version) | Self::OnlyLandlock(version) => version,
         }
     }
