@@ -24,7 +24,7 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
         {
             from.take().map_err(at(index))?;
         }
-        if let Covering::Layer { lower, files, work } = mount {
+        if let Covering::Layer { lower, files, work, .. } = mount {
             prepare_layer(lower, files, work).map_err(at(index))?;
         }
     }
@@ -104,8 +104,8 @@ fn one(mount: &Covering<'_>, terminal: Option<&Named>, nothing: &mut Nothing) ->
             let view = view(place.as_fd(), options, entries)?;
             made.set(view).map_err(|_| Errno::BUSY)
         }
-        Covering::Layer { lower, .. } => match lower.tree.get() {
-            Some(layer) => attach(layer.as_fd(), open(lower.path)?.as_fd()),
+        Covering::Layer { lower, parents, .. } => match lower.tree.get() {
+            Some(_) => bring_back(lower, parents),
             None => Ok(()),
         },
         Covering::Terminals => terminals(terminal),

@@ -80,6 +80,7 @@ pub(super) enum Covering<'a> {
         lower: Source<'a>,
         files: Named,
         work: Named,
+        parents: Vec<CString>,
     },
     Terminals,
     /// There is nothing to protect, and nobody who could make it.
@@ -169,7 +170,8 @@ fn covering<'a>(mount: &'a Mount, standing: &Standing, at: usize) -> Result<Cove
         Mount::Layer { path, is, .. } => {
             let [files, work] = standing.layers.of(at).ok_or(Errno::NOENT)?;
             let named = |(path, is)| Named { path, is };
-            Covering::Layer { lower: source(path, *is)?, files: named(files), work: named(work) }
+            let (lower, parents) = (source(path, *is)?, parents(path)?);
+            Covering::Layer { lower, files: named(files), work: named(work), parents }
         }
         Mount::Terminals => Covering::Terminals,
     })

@@ -104,6 +104,33 @@ fn a_directory_in_a_layer_can_begin_empty() {
 }
 
 #[test]
+fn a_layer_comes_back_where_something_else_covers_its_place() {
+    for who in everybody() {
+        let place = place(who);
+        let (covered, instead) = (place.make_dir("covered"), place.make_dir("instead"));
+        let inner = place.make_dir("covered/deep/cache");
+        place.make_file("covered/deep/cache/kept", "kept\n");
+        let mut confine = confine(&place, &[]);
+        confine.mounts.pop();
+        confine.mounts.push(Mount::Over {
+            from: c_path(&instead),
+            is: identity(&instead),
+            onto: c_path(&covered),
+        });
+        confine.mounts.push(Mount::Layer {
+            path: c_path(&inner),
+            is: identity(&inner),
+            upper: c_path(&place.path("layers/one")),
+            fresh: Vec::new(),
+        });
+        confine.rules.push(super::place::rule(&covered, wharf_shim::confine::Access::Write));
+        let line = "cd ../covered/deep/cache && cat kept && echo changed > kept && cat kept";
+        assert_eq!(place.run(line, confine).succeeded(), "kept\nchanged\n", "{who:?}");
+        assert_eq!(fs::read_to_string(inner.join("kept")).unwrap(), "kept\n");
+    }
+}
+
+#[test]
 fn names_that_mean_something_to_the_kernel_are_names_like_others() {
     for who in everybody() {
         let place = Place::new(who);
