@@ -24,6 +24,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// What trying it showed: a detail worth telling, or why it does not work.
@@ -110,10 +111,13 @@ pub fn own_mounts(net: OwnNet, user: OwnUser) -> Result<(), Obstacle> {
 /// Directories that are written in layers of their own, with what is written kept below `dir`: in a container its file
 /// system can be one that does not take them.
 pub fn layers(dir: &Path, user: OwnUser) -> Result<(), Obstacle> {
+    static TRIED: AtomicU32 = AtomicU32::new(0);
     if failpoint::number("layers") == Some(0) {
         return Err(Obstacle { step: Step::Mount, errno: libc::EINVAL });
     }
-    let base = dir.join(format!("layers-{}", std::process::id()));
+    // One that is missing is not made for this, and would be on the same file system.
+    let dir = dir.ancestors().find(|dir| dir.is_dir()).unwrap_or(dir);
+    let base = dir.join(format!(".layers-{}-{}", std::process::id(), TRIED.fetch_add(1, Ordering::Relaxed)));
     let tried = try_layer(&base, user);
     let _ = fs::remove_dir_all(&base);
     tried
@@ -385,7 +389,7 @@ mod tests {
     fn trying_leaves_no_child_behind() {
         let _ = own_mounts(OwnNet::Loopback, OwnUser::IfNeeded);
         let dir = tempfile::tempdir().unwrap();
-        let _ = layers(dir.path(), OwnUser::IfNeeded);
+        let _ = layers(&dir.path().join("missing/state"), OwnUser::IfNeeded);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         let _ = orphans_are_reaped();
         let own = format!("/proc/self/task/{}/children", rustix::thread::gettid().as_raw_nonzero());
