@@ -3,9 +3,9 @@
 //! Kernel versions are not looked at: containers and hardened systems take away what the version promises, and
 //! distributions bring what it does not. Nothing here is needed to hold a terminal; `wharf doctor` asks.
 
-use crate::confine::placeholder::Placeholders;
 use crate::confine::{
-    self, Confine, Fault, Metadata, Mount, Namespaces, OwnNet, OwnUser, Ready, Sockets, Step,
+    self, Confine, Fault, Identity, Metadata, Mount, Namespaces, OwnNet, OwnUser, Ready, Sockets, Standing,
+    Step,
 };
 use crate::failpoint;
 use crate::plan::Size;
@@ -16,12 +16,15 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::{PidfdFlags, Resource, WaitOptions, getpid, getrlimit, pidfd_open, waitpid};
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// What trying it showed: a detail worth telling, or why it does not work.
@@ -102,29 +105,84 @@ impl std::fmt::Display for Obstacle {
 /// Mounts of its own for a command of this user, and perhaps a network: all of it is really made, in a process of its own.
 /// Says what refused it, since many systems allow the namespace and then nothing in it.
 pub fn own_mounts(net: OwnNet, user: OwnUser) -> Result<(), Obstacle> {
-    let confine = Confine {
-        name: String::new(),
-        namespaces: Namespaces::Mount { net, user },
-        landlock: 0,
-        mounts: vec![Mount::Fresh { path: c"/".into(), bytes: 4096 }],
-        rules: Vec::new(),
-        sockets: Sockets::None,
-        metadata: Metadata::Usual,
-    };
     if failpoint::number("namespaces") == Some(0) {
         return Err(Obstacle { step: Step::Namespace, errno: libc::EPERM });
     }
-    let told = |(fault, errno): (Fault, Errno)| Obstacle { step: fault.step, errno: errno.raw_os_error() };
-    let failed = |error: io::Error| Obstacle {
-        step: Step::Namespace,
-        errno: error.raw_os_error().unwrap_or(libc::EIO),
-    };
-    let ready = Ready::new(&confine, &Placeholders::default(), None, None).map_err(told)?;
-    let (hear, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed(errno.into()))?;
+    let mounts = vec![Mount::Fresh { path: c"/".into(), bytes: 4096 }];
+    try_inside(&with_mounts(mounts, net, user), &Standing::default(), &|| Ok(()))
+}
+
+/// Directories that are written in layers of their own, with what is written kept below `dir`: in a container its file
+/// system can be one that does not take them.
+pub fn layers(dir: &Path, user: OwnUser) -> Result<(), Obstacle> {
+    static TRIED: AtomicU32 = AtomicU32::new(0);
+    if failpoint::number("layers") == Some(0) {
+        return Err(Obstacle { step: Step::Mount, errno: libc::EINVAL });
+    }
+    // One that is missing is not made for this, and would be on the same file system.
+    let dir = dir.ancestors().find(|dir| dir.is_dir()).unwrap_or(dir);
+    let base = dir.join(format!(".layers-{}-{}", std::process::id(), TRIED.fetch_add(1, Ordering::Relaxed)));
+    let tried = try_layer(&base, user);
+    let _ = fs::remove_dir_all(&base);
+    tried
+}
+
+fn try_layer(base: &Path, user: OwnUser) -> Result<(), Obstacle> {
+    let lower = base.join("lower");
+    fs::create_dir_all(lower.join("kept")).map_err(|error| failed(&error))?;
+    let c_path =
+        |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|_| failed(&Errno::INVAL.into()));
+    let open = File::open(&lower).map_err(|error| failed(&error))?;
+    let is = Identity::of(open.as_fd()).map_err(|errno| failed(&errno.into()))?;
+    let (path, upper) = (c_path(&lower)?, c_path(&base.join("upper"))?);
+    let layer = Mount::Layer { path: path.clone(), is, upper, fresh: vec![c"kept".into()] };
+    let confine = with_mounts(vec![Mount::Everything, layer], OwnNet::No, user);
+    let standing = Standing::make(&confine).map_err(told)?;
+    let kept = c_path(&lower.join("kept"))?;
+    let made = c_path(&lower.join("made"))?;
+    // A directory that was there can be replaced, and one can be made.
+    let tried = try_inside(&confine, &standing, &|| {
+        rustix::fs::rmdir(&kept)?;
+        rustix::fs::mkdir(&kept, Mode::RWXU)?;
+        rustix::fs::mkdir(&made, Mode::RWXU)
+    });
+    standing.remove();
+    tried
+}
+
+fn with_mounts(mounts: Vec<Mount>, net: OwnNet, user: OwnUser) -> Confine {
+    Confine {
+        name: String::new(),
+        namespaces: Namespaces::Mount { net, user },
+        landlock: 0,
+        mounts,
+        rules: Vec::new(),
+        sockets: Sockets::None,
+        metadata: Metadata::Usual,
+    }
+}
+
+fn told((fault, errno): (Fault, Errno)) -> Obstacle {
+    Obstacle { step: fault.step, errno: errno.raw_os_error() }
+}
+
+fn failed(error: &io::Error) -> Obstacle {
+    Obstacle { step: Step::Namespace, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+}
+
+/// Enters a confinement in a process of its own and does something there, with bare system calls.
+fn try_inside(
+    confine: &Confine,
+    standing: &Standing,
+    inside: &dyn Fn() -> Result<(), Errno>,
+) -> Result<(), Obstacle> {
+    let ready = Ready::new(confine, standing, None, None).map_err(told)?;
+    let (hear, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed(&errno.into()))?;
+    let mount = |errno| (Fault::new(Step::Mount), errno);
     // SAFETY: the child makes bare system calls on what was prepared, and leaves.
     match unsafe { libc::fork() } {
-        -1 => Err(failed(io::Error::last_os_error())),
-        0 => leave(match confine::enter(&ready, None) {
+        -1 => Err(failed(&io::Error::last_os_error())),
+        0 => leave(match confine::enter(&ready, None).and_then(|()| inside().map_err(mount)) {
             Ok(()) => 0,
             Err((fault, errno)) => {
                 let _ = rustix::io::write(&tell, &fault.to_bytes());
@@ -133,7 +191,7 @@ pub fn own_mounts(net: OwnNet, user: OwnUser) -> Result<(), Obstacle> {
         }),
         child => {
             drop(tell);
-            let errno = error_of(child).map_err(failed)?;
+            let errno = error_of(child).map_err(|error| failed(&error))?;
             let mut fault = [0; 3];
             // Nothing is heard from a child that could do it all.
             let _ = rustix::io::read(&hear, &mut fault);
@@ -334,6 +392,9 @@ mod tests {
     #[test]
     fn trying_leaves_no_child_behind() {
         let _ = own_mounts(OwnNet::Loopback, OwnUser::IfNeeded);
+        let dir = tempfile::tempdir().unwrap();
+        let _ = layers(&dir.path().join("missing/state"), OwnUser::IfNeeded);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         let _ = orphans_are_reaped();
         let own = format!("/proc/self/task/{}/children", rustix::thread::gettid().as_raw_nonzero());
         assert_eq!(fs::read_to_string(own).unwrap_or_default(), "");

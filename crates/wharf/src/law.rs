@@ -5,7 +5,7 @@ use crate::place::Place;
 use crate::report::Failure;
 use std::path::PathBuf;
 pub(crate) use wharf_core::policy::Law;
-use wharf_core::policy::{Known, Places, Policy, PolicyError};
+use wharf_core::policy::{Homes, Known, Places, Policy, PolicyError};
 
 /// Reads it and puts it in force.
 pub(crate) fn read(choice: &Choice, place: &Place) -> Result<Law, Failure> {
@@ -22,6 +22,7 @@ pub(crate) fn policy(choice: &Choice, place: &Place) -> Result<(Policy, Places),
     let named = choice.policy.as_deref().map(std::path::absolute).transpose()?;
     let places = Places {
         home: place.home(),
+        homes: Homes::find(),
         state: place.dirs.state.clone(),
         config: place.config()?,
         policy: named.clone(),

@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::measure::{Contender, in_turns, ms, one_thread, ratio, scratch, shim, store};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use wharf_core::policy::{Judgement, Keeper, Known, Places, Policy, Seen, Situation, Whose};
+use wharf_core::policy::{Judgement, Keeper, Places, Policy, Seen, Situation, Whose};
 use wharf_core::{Grant, Spares, Spec, Store};
 
 const ROUNDS: usize = 300;
@@ -48,17 +48,8 @@ impl Ground {
         }
         let policy = Policy::parse(POLICY, Path::new("bench.toml"), &home)?;
         let (state, config) = (dir.join("state"), home.join(".config/wharf"));
-        let known = Known::default();
         let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-        let places = Places {
-            home: Some(home),
-            state,
-            config,
-            policy: None,
-            environment,
-            programs: Vec::new(),
-            known,
-        };
+        let places = Places { home: Some(home), state, config, environment, ..Places::default() };
         Ok(Self { policy, places, project, temp, keeper: Mutex::default(), seen: Seen::default() })
     }
 

@@ -242,7 +242,10 @@ impl Policy {
         if profile.terms.as_ref().is_some_and(|terms| terms.reads == Reads::System) {
             preset.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
         }
-        let env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
+        let mut env = merge([&self.environment.inherit(&spec.inherited), &preset, &spec.env]);
+        if let Some(confinement) = &confinement {
+            confinement.tools.add_to(&mut env, &spec.env);
+        }
         let mut spec = spec;
         let (root, temporary) = (admitted.root, confinement.as_ref().map(|it| it.temporary.as_path()));
         spec.cwd = match (admitted.path.strip_prefix(ground.temp), temporary) {

@@ -29,6 +29,8 @@ pub struct Machine {
     pub filters: Result<(), String>,
     /// Whether mounts can be made without a user namespace, as root may.
     pub as_root: bool,
+    /// Directories that are written in layers, which mounts alone do not give.
+    pub layers: Result<(), Obstacle>,
 }
 
 /// What a sandbox is held by here.
@@ -113,12 +115,14 @@ impl Extra {
 }
 
 impl Machine {
-    /// Finds out, in processes of their own.
+    /// Finds out, in processes of their own. What is written in layers would be kept in the state directory.
     #[must_use]
-    pub fn probe() -> Self {
+    pub fn probe(state: &Path) -> Self {
         let landlock = probe::landlock_version();
+        let mounts = probe::own_mounts(OwnNet::No, own_user(landlock));
         Self {
-            mounts: probe::own_mounts(OwnNet::No, own_user(landlock)),
+            layers: mounts.and_then(|()| probe::layers(state, own_user(landlock))),
+            mounts,
             landlock,
             filters: probe::seccomp().map(|_| ()),
             as_root: may_mount(),

@@ -10,6 +10,7 @@
 //! The boundary is the sandbox. Rules about commands are a convenience and a record; nothing is ever allowed because of
 //! what a shell line seems to say.
 
+mod account;
 mod ask;
 pub mod audit;
 mod below;
@@ -40,6 +41,7 @@ mod visible;
 
 pub use visible::is_hidden;
 
+pub use account::Homes;
 pub use ask::{Answer, Approvals, Asker, Asking, Question, Shown, TooLong, Values};
 pub use audit::{Audit, AuditError};
 pub use error::PolicyError;

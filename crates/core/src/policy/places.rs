@@ -1,10 +1,12 @@
 //! The places of a person and a machine that policy has to know: home, wharf's own directories, what the environment has
 //! moved. Given by the front end; nothing is looked up here.
 
+use super::account::Homes;
 use super::below::Below;
+use super::caches::{self, Caches};
 use super::existing::{Tree, find};
 use super::machine::Machine;
-use super::{caches, secrets};
+use super::secrets;
 use crate::store::{Dirs, Holder};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +18,8 @@ use std::sync::{Arc, OnceLock};
 pub struct Places {
     /// The person's home, if there is one.
     pub home: Option<PathBuf>,
+    /// Those that accounts have, wherever `home` is.
+    pub homes: Homes,
     /// Wharf's journals and sockets.
     pub state: PathBuf,
     /// Wharf's configuration, the policy among it.
@@ -38,9 +42,7 @@ pub struct Known {
     spelled: OnceLock<Tree>,
     real_own: OnceLock<Vec<PathBuf>>,
     real_home: OnceLock<Option<PathBuf>>,
-    caches: OnceLock<Vec<PathBuf>>,
-    cache_tree: OnceLock<Tree>,
-    executables: OnceLock<Vec<PathBuf>>,
+    caches: OnceLock<Caches>,
     machine: OnceLock<Machine>,
     below: Remembered,
 }
@@ -77,6 +79,7 @@ impl Places {
         };
         places.config = config.unwrap_or_else(|| dirs.state.join("config")).join("wharf");
         places.home = home;
+        places.homes = Homes::find();
         places.state = dirs.state.clone();
         places.programs = std::env::current_exe().ok().into_iter().chain(shim).collect();
         places
@@ -116,18 +119,8 @@ impl Places {
     }
 
     /// Tool caches, whether they exist or not.
-    pub(crate) fn caches(&self) -> &[PathBuf] {
+    pub(crate) fn caches(&self) -> &Caches {
         self.known.caches.get_or_init(|| caches::caches(self))
-    }
-
-    /// The same, to be looked for.
-    pub(crate) fn cache_tree(&self) -> &Tree {
-        self.known.cache_tree.get_or_init(|| Tree::new(self.caches()))
-    }
-
-    /// Directories of programs in them.
-    pub(crate) fn executables(&self) -> &[PathBuf] {
-        self.known.executables.get_or_init(|| caches::executables(self))
     }
 
     /// What is remembered of projects inside projects.
@@ -138,7 +131,13 @@ impl Places {
     /// What the machine offers to hold a sandbox with.
     #[must_use]
     pub fn machine(&self) -> &Machine {
-        self.known.machine.get_or_init(Machine::probe)
+        self.known.machine.get_or_init(|| Machine::probe(&self.state))
+    }
+
+    /// As if the machine were this one.
+    #[cfg(test)]
+    pub(crate) fn on(&mut self, machine: Machine) {
+        self.known.machine = OnceLock::from(machine);
     }
 
     /// Wharf's own directories and files, in which no command may write and which none may read.
@@ -159,9 +158,16 @@ impl Places {
         paths.filter(|path| self.is_narrow(path)).collect()
     }
 
-    /// A directory under home, wherever a variable has moved it.
+    /// Where a variable says, or else in a usual place under home, which other variables can have moved. Nowhere else if
+    /// there is no usual one.
     pub(crate) fn moved(&self, name: &str, usual: &str) -> Option<PathBuf> {
-        self.located(name).or_else(|| Some(self.home.as_ref()?.join(usual)))
+        let around = [("XDG_CACHE_HOME", ".cache"), ("XDG_DATA_HOME", ".local/share")];
+        let below = |(moved, around)| {
+            let rest = Path::new(usual).strip_prefix(around).ok()?;
+            Some(self.located(moved)?.join(rest))
+        };
+        let place = || around.into_iter().find_map(below).or_else(|| Some(self.home.as_ref()?.join(usual)));
+        self.located(name).or_else(|| if usual.is_empty() { None } else { place() })
     }
 
     /// The directories in which programs are looked up.
@@ -220,6 +226,9 @@ mod tests {
         }
         assert_eq!(places(&[]).moved("CARGO_HOME", ".cargo").unwrap(), Path::new("/users/u/.cargo"));
         assert_eq!(Places::default().moved("CARGO_HOME", ".cargo"), None);
+        let elsewhere = places(&[("XDG_CACHE_HOME", "/data/cache")]);
+        assert_eq!(elsewhere.moved("", ".cache/pip").unwrap(), Path::new("/data/cache/pip"));
+        assert_eq!(elsewhere.moved("GOMODCACHE", ""), None);
     }
 
     #[test]

@@ -19,7 +19,8 @@ const HOME: &[&str] = &[
     ".1password .bitwarden-ssh-agent.sock snap/bitwarden .ssh .gnupg .password-store .pki .netrc _netrc .authinfo .authinfo.gpg .pgpass .my.cnf .mylogin.cnf \
      .git-credentials .vault-token .age .sops .bitcoin .ethereum .electrum .Xauthority .ICEauthority \
      .k5login .step .putty .config/sops .config/age .config/Bitwarden .config/1Password .config/op \
-     .config/keepassxc .config/rclone .config/rbw",
+     .config/keepassxc .config/rclone .config/rbw .subversion/auth .config/filezilla .local/share/mkcert \
+     .android/adbkey",
     // Clouds and clusters.
     ".aws .azure .config/gcloud .boto .s3cfg .oci .aliyun .bluemix .config/doctl .config/hcloud \
      .config/linode-cli .config/flyctl .fly .config/heroku .config/netlify .config/vercel \
@@ -27,7 +28,8 @@ const HOME: &[&str] = &[
      .config/helm/registry .minikube/profiles .docker/config.json .docker/run .docker/desktop .dockercfg \
      .config/containers/auth.json .local/share/containers/podman/machine .colima .lima .orbstack .rd .terraformrc \
      .terraform.d/credentials.tfrc.json .terraform.d/credentials .pulumi/credentials.json .databrickscfg \
-     .snowflake .snowsql .config/snowflake .dbt/profiles.yml",
+     .snowflake .snowsql .config/snowflake .dbt/profiles.yml .config/argocd .cloudflared .supabase .railway \
+     .sentryclirc .expo/state.json .config/configstore .config/nix/nix.conf .local/share/DBeaverData",
     // Forges.
     ".config/gh .config/hub .config/glab-cli .config/tea .config/git/credentials .config/jj/credentials \
      .gitlab-token",
@@ -47,12 +49,23 @@ const HOME: &[&str] = &[
      .config/github-copilot .copilot .local/share/opencode/auth.json .config/goose/secrets.yaml \
      .aider.conf.yml .continue/config.json .continue/.env .cursor/mcp.json .config/anthropic \
      .config/openai .codeium .config/amp .local/share/amp/secrets.json .config/io.datasette.llm/keys.json",
+    // What was said to them. Not all that they keep: a command of an agent may source what lies beside it.
+    ".claude/projects .codex/sessions .gemini/tmp .local/share/opencode/storage .local/share/goose/sessions",
+    // What local services sign in with: who has it runs code outside, as their user.
+    ".gradle/daemon .buck/buckd .config/code-server .local/share/code-server/User/globalStorage .config/emacs/server \
+     .config/syncthing .local/state/syncthing .local/share/syncthing .config/pueue .local/share/pueue .pm2/rpc.sock \
+     .pm2/pub.sock .local/state/watchman .config/transmission-daemon .config/deluge/auth \
+     .jupyter/jupyter_notebook_config.json",
+    // Wharf's own where it usually is, also if it is elsewhere now.
+    ".local/state/wharf .config/wharf",
     // Keyrings, browsers, mail, chat.
     ".local/share/keyrings .local/share/kwalletd .kde/share/apps/kwallet .mozilla .thunderbird \
      .config/google-chrome .config/google-chrome-beta .config/chromium .config/BraveSoftware \
      .config/microsoft-edge .config/vivaldi .config/opera .config/Slack .config/discord .config/Signal \
      .local/share/TelegramDesktop .config/evolution .local/share/evolution .mutt .config/mutt .msmtprc \
      .mbsyncrc .fetchmailrc .emacs.d/server .screen .config/Code/User/globalStorage .config/Cursor/User/globalStorage .var/app \
+     .config/VSCodium/User/globalStorage .config/Windsurf/User/globalStorage \
+     .vscode-server/data/User/globalStorage .cursor-server/data/User/globalStorage \
      snap/firefox snap/chromium",
     // Histories, in which passwords end up.
     ".bash_history .zsh_history .zhistory .local/share/fish/fish_history .local/share/nushell .history \
@@ -90,18 +103,28 @@ const MOVED: &[(&str, &[&str])] = &[
     ("PIP_CONFIG_FILE", &[]),
     ("TF_CLI_CONFIG_FILE", &[]),
     ("CARGO_HOME", &["credentials", "credentials.toml"]),
-    ("GRADLE_USER_HOME", &["gradle.properties"]),
+    ("GRADLE_USER_HOME", &["gradle.properties", "daemon"]),
     ("HEX_HOME", &["hex.config"]),
     ("CONAN_HOME", &["credentials.json"]),
     ("HF_HOME", &["token", "stored_tokens"]),
-    ("CLAUDE_CONFIG_DIR", &[".credentials.json", ".claude.json", "history.jsonl"]),
-    ("CODEX_HOME", &["auth.json", "history.jsonl"]),
+    ("CLAUDE_CONFIG_DIR", &[".credentials.json", ".claude.json", "history.jsonl", "projects"]),
+    ("CODEX_HOME", &["auth.json", "history.jsonl", "sessions"]),
     ("HISTFILE", &[]),
     ("XAUTHORITY", &[]),
     ("ICEAUTHORITY", &[]),
     ("XDG_RUNTIME_DIR", &[]),
     ("SCREENDIR", &[]),
     ("ZELLIJ_SOCKET_DIR", &[]),
+    ("ABDUCO_SOCKET_DIR", &[]),
+    ("PM2_HOME", &["rpc.sock", "pub.sock"]),
+    ("PUEUE_CONFIG_PATH", &[]),
+    ("CODE_SERVER_CONFIG", &[]),
+    ("STHOMEDIR", &[]),
+    ("JUPYTER_RUNTIME_DIR", &[]),
+    ("CAROOT", &[]),
+    ("PULUMI_HOME", &["credentials.json"]),
+    ("ANDROID_USER_HOME", &["adbkey"]),
+    ("COMPOSER_HOME", &["auth.json"]),
 ];
 
 /// Addresses of sockets: of who holds keys, and of who types, shows or starts things on the person's behalf. Those of
@@ -110,7 +133,7 @@ const SOCKETS: &[&str] = &[
     "SSH_AUTH_SOCK GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS DOCKER_HOST \
      CONTAINER_HOST PODMAN_HOST WSL_INTEROP VSCODE_IPC_HOOK_CLI VSCODE_GIT_IPC_HANDLE NVIM \
      NVIM_LISTEN_ADDRESS TMUX BITWARDEN_SSH_AUTH_SOCK GNOME_KEYRING_CONTROL EMACS_SERVER_FILE WAYLAND_DISPLAY \
-     PULSE_SERVER NIX_DAEMON_SOCKET_PATH KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET ALACRITTY_SOCKET I3SOCK SWAYSOCK",
+     PULSE_SERVER WATCHMAN_SOCK NIX_DAEMON_SOCKET_PATH KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET ALACRITTY_SOCKET I3SOCK SWAYSOCK",
 ];
 
 /// Of the machine. The daemons of Nix and Guix build as other users, and for one whom they trust they do anything as root:
@@ -135,7 +158,7 @@ const MACHINE: &[&str] = &[
 pub(crate) fn secrets(places: &Places) -> Vec<PathBuf> {
     let mut all: BTreeSet<PathBuf> = each(MACHINE).map(PathBuf::from).collect();
     all.extend(places.own().map(PathBuf::from));
-    if let Some(home) = &places.home {
+    for home in places.home.as_deref().into_iter().chain(places.homes.all()) {
         all.extend(each(HOME).map(|name| home.join(name)));
         all.extend(["credentials", "credentials.toml"].map(|name| home.join(".cargo").join(name)));
     }
@@ -150,6 +173,9 @@ pub(crate) fn secrets(places: &Places) -> Vec<PathBuf> {
             all.extend(names.iter().map(|name| place.join(name)).chain(whole));
         }
     }
+    // In a directory of its own for each user, which lies among whatever else is there.
+    let tmux = format!("tmux-{}", rustix::process::geteuid().as_raw());
+    all.extend(places.all_located("TMUX_TMPDIR").into_iter().map(|place| place.join(&tmux)));
     all.extend(each(SOCKETS).filter_map(|variable| places.socket(variable)));
     outermost(all)
 }
@@ -173,6 +199,7 @@ fn outermost(sorted: BTreeSet<PathBuf>) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::account::Homes;
     use std::path::Path;
 
     fn places(environment: &[(&str, &str)]) -> Places {
@@ -223,6 +250,15 @@ mod tests {
             "/run/dbus/system_bus_socket",
             "/etc/shadow",
             "/users/u/.cache/huggingface/token",
+            "/users/u/.gradle/daemon/8.10/registry.bin",
+            "/users/u/.config/code-server/config.yaml",
+            "/users/u/.config/emacs/server/server",
+            "/users/u/.config/syncthing/config.xml",
+            "/users/u/.local/share/pueue/shared_secret",
+            "/users/u/.buck/buckd/work/v2/buckd.info",
+            "/users/u/.subversion/auth/svn.simple/x",
+            "/users/u/.claude/projects/p/x.jsonl",
+            "/users/u/.codex/sessions/2026/x.jsonl",
         ];
         for path in hidden {
             assert!(hides(&places, path), "{path}");
@@ -239,6 +275,15 @@ mod tests {
             "/users/u/.cargo/config.toml",
             "/users/u/.rustup",
             "/users/u/.claude/skills",
+            "/users/u/.claude/shell-snapshots/x.sh",
+            "/users/u/.gradle/caches",
+            "/users/u/.config/emacs/init.el",
+            "/users/u/.config/nix/registry.json",
+            "/users/u/.android/avd",
+            "/users/u/.expo/cache",
+            "/users/u/.subversion/config",
+            "/users/u/.pm2/logs",
+            "/users/u/.vscode-server/extensions",
             "/users/u/.bashrc",
             "/users/u/.cache/pip",
             "/users/u/project",
@@ -265,12 +310,17 @@ mod tests {
             ("KUBECONFIG", "/data/k1:/data/k2"),
             ("SSH_AUTH_SOCK", "/data/agent/sock"),
             ("TMUX", "/data/tmux-1000/default,4242,0"),
+            ("TMUX_TMPDIR", "/data/sockets"),
+            ("GRADLE_USER_HOME", "/data/gradle"),
             ("WAYLAND_DISPLAY", "wayland-0"),
             ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/data/bus/1"),
             ("XDG_RUNTIME_DIR", "/data/run"),
             ("HISTFILE", "/"),
         ]);
+        let tmux = format!("/data/sockets/tmux-{}/default", rustix::process::geteuid().as_raw());
         let hidden = [
+            &tmux,
+            "/data/gradle/daemon/8.10/registry.bin",
             "/opt/cargo/credentials.toml",
             "/data/config/gh/hosts.yml",
             "/data/keys/x",
@@ -285,9 +335,23 @@ mod tests {
         for path in hidden {
             assert!(hides(&places, path), "{path}");
         }
-        for path in ["/opt/cargo/bin/cargo", "/data/config/git/config", "/data/other", "/"] {
+        for path in ["/opt/cargo/bin/cargo", "/data/config/git/config", "/data/other", "/data/sockets", "/"] {
             assert!(!hides(&places, path), "{path}");
         }
+    }
+
+    #[test]
+    fn the_home_of_the_account_is_one_too_whatever_the_environment_says() {
+        let homes = Homes { own: Some("/users/me".into()), others: vec!["/users/other".into()] };
+        let places = Places { homes, state: "/data/state".into(), ..places(&[]) };
+        for home in ["/users/u", "/users/me", "/users/other"] {
+            for name in
+                [".ssh/id_ed25519", ".aws/credentials", ".local/state/wharf/audit.jsonl", ".config/wharf"]
+            {
+                assert!(hides(&places, &format!("{home}/{name}")), "{home}/{name}");
+            }
+        }
+        assert!(!hides(&places, "/users/third/.ssh"));
     }
 
     #[test]

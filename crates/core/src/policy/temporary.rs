@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -41,16 +41,21 @@ impl Temporary {
         if let Some(path) = known.get(session) {
             return Ok(path.clone());
         }
-        let path = self.base.join(known.len().to_string());
+        let path = self.base.join(known.len().to_string()).join(FILES);
         make(&path)?;
         known.insert(session.to_owned(), path.clone());
         Ok(path)
     }
 }
 
+/// Where layers of a session keep what is written, beside its temporary files: a command sees those, and not these.
+pub(crate) fn layers(temp: &Path) -> PathBuf {
+    temp.with_file_name(LAYERS)
+}
+
 /// That of a terminal which may outlive this process: it goes some time after the terminal.
 pub fn of_terminal(state: &Path, id: &str) -> io::Result<PathBuf> {
-    let path = state.join("tmp").join(format!("{OF_TERMINAL}{id}"));
+    let path = state.join("tmp").join(format!("{OF_TERMINAL}{id}")).join(FILES);
     make(&path)?;
     Ok(path)
 }
@@ -58,7 +63,7 @@ pub fn of_terminal(state: &Path, id: &str) -> io::Result<PathBuf> {
 /// Removes that of a terminal of which nothing runs any more.
 pub fn remove_of_terminal(state: &Path, id: &str) {
     // If something cannot be removed now, whoever looks next finds it.
-    let _ = fs::remove_dir_all(state.join("tmp").join(format!("{OF_TERMINAL}{id}")));
+    remove(&state.join("tmp").join(format!("{OF_TERMINAL}{id}")));
 }
 
 /// Removes those whose terminal is gone, and those of killed processes.
@@ -67,6 +72,8 @@ pub fn remove_orphans(state: &Path) {
 }
 
 const OF_TERMINAL: &str = "run-";
+const FILES: &str = "files";
+const LAYERS: &str = "layers";
 
 /// Nobody takes this long from making a directory to using it.
 const YOUNG: Duration = Duration::from_secs(60);
@@ -74,7 +81,22 @@ const YOUNG: Duration = Duration::from_secs(60);
 impl Drop for Temporary {
     fn drop(&mut self) {
         // If something cannot be removed now, whoever looks next finds it.
-        let _ = fs::remove_dir_all(&self.base);
+        remove(&self.base);
+    }
+}
+
+/// Also directories that commands have closed to everybody, themselves included, as Go does with packages.
+fn remove(path: &Path) {
+    if fs::remove_dir_all(path).is_err() {
+        open_all(path);
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+fn open_all(path: &Path) {
+    if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        let _ = fs::set_permissions(path, PermissionsExt::from_mode(0o700));
+        fs::read_dir(path).into_iter().flatten().flatten().for_each(|entry| open_all(&entry.path()));
     }
 }
 
@@ -96,7 +118,7 @@ fn remove_stale(state: &Path, all: &Path) {
                 .is_ok_and(|dir| flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok()),
         };
         if free {
-            let _ = fs::remove_dir_all(entry.path());
+            remove(&entry.path());
         }
     }
 }
@@ -121,6 +143,20 @@ mod tests {
         assert!(a.is_dir() && b.is_dir());
         drop(temporary);
         assert!(!a.exists() && !b.exists());
+    }
+
+    #[test]
+    fn what_commands_have_closed_goes_too() {
+        let state = tempfile::tempdir().unwrap();
+        let temporary = Temporary::under(state.path()).unwrap();
+        let own = temporary.of("a").unwrap();
+        for (below, mode) in [("package/inner", 0o555), ("package", 0o555), ("closed", 0)] {
+            make(&own.join(below)).unwrap();
+            fs::set_permissions(own.join(below), PermissionsExt::from_mode(mode)).unwrap();
+        }
+        make(&layers(&own).join("x/0/files")).unwrap();
+        drop(temporary);
+        assert_eq!(fs::read_dir(state.path().join("tmp")).unwrap().count(), 0);
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl Mount {
             Self::Everything => "making everything read-only".to_owned(),
             Self::Writable { path, .. } => format!("making {} writable", text(path)),
             Self::View { path, .. } => format!("making a view of {}", text(path)),
+            Self::Layer { path, .. } => format!("making a layer over {}", text(path)),
             Self::Terminals => "mounting terminals of its own".to_owned(),
         }
     }

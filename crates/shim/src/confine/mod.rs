@@ -13,16 +13,19 @@ mod capability;
 mod fault;
 mod filter;
 mod landlock;
+mod layer;
 mod mount;
 mod namespace;
-pub(crate) mod placeholder;
+mod placeholder;
 mod prepare;
+mod standing;
 mod wire;
 
 pub use fault::{Fault, Step};
 pub(crate) use landlock::version as landlock_version;
 pub use placeholder::Keeper;
 pub(crate) use prepare::{Named, Ready};
+pub(crate) use standing::Standing;
 
 use rustix::fs::{AtFlags, Statx, StatxFlags};
 use rustix::io::Errno;
@@ -167,6 +170,18 @@ pub enum Mount {
         look: Look,
         /// What is in it.
         entries: Vec<Entry>,
+    },
+    /// A directory that may be written and is not: changes go to another place, and only who has that sees them. Where the
+    /// kernel cannot do that with this directory, nothing is done. Things in it have other identities afterwards.
+    Layer {
+        /// Where.
+        path: CString,
+        /// What it must be.
+        is: Identity,
+        /// Where changes go; made if it is missing. In there each terminal has a place of its own while it runs.
+        upper: CString,
+        /// Directories in it, by their paths from there, that begin empty.
+        fresh: Vec<CString>,
     },
     /// PTYs of its own at `/dev/pts`: those of other programs of the same user cannot be opened. The one that the command
     /// runs on is not one of the new ones, and gets the name `/dev/console`.

@@ -10,7 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
-    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -23,6 +23,9 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
             mount
         {
             from.take().map_err(at(index))?;
+        }
+        if let Covering::Layer { lower, files, work, .. } = mount {
+            prepare_layer(lower, files, work).map_err(at(index))?;
         }
     }
     let own = match mounts.iter().position(|mount| matches!(mount, Covering::Terminals)) {
@@ -48,9 +51,7 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
 /// be writable where its name is not.
 pub(super) fn enter(directory: &Named) -> Result<(), Errno> {
     let found = open(&directory.path)?;
-    if let Some(is) = directory.is {
-        is.check(found.as_fd())?;
-    }
+    directory.check(found.as_fd())?;
     rustix::process::fchdir(found)
 }
 
@@ -108,6 +109,10 @@ fn one(mount: &Covering<'_>, own: Option<&OwnedFd>, nothing: &mut Nothing) -> Re
             let view = view(place.as_fd(), options, entries)?;
             made.set(view).map_err(|_| Errno::BUSY)
         }
+        Covering::Layer { lower, parents, .. } => match lower.tree.get() {
+            Some(_) => bring_back(lower, parents),
+            None => Ok(()),
+        },
         Covering::Terminals => terminals(own),
         Covering::Nothing => Ok(()),
     }
@@ -216,6 +221,62 @@ fn view(place: BorrowedFd<'_>, options: &[(&CStr, CString)], entries: &[Entry]) 
     Ok(view)
 }
 
+/// Makes a layer that is mounted later: when everything is read-only, so is what it would write to. One that cannot be made
+/// is left out.
+fn prepare_layer(lower: &Source<'_>, files: &Named, work: &Named) -> Result<(), Errno> {
+    let found = open(lower.path)?;
+    lower.is.check(found.as_fd())?;
+    let (upper, own) = (open(&files.path)?, open(&work.path)?);
+    files.check(upper.as_fd())?;
+    work.check(own.as_fd())?;
+    match overlay(found.as_fd(), upper.as_fd(), own.as_fd()) {
+        Ok(layer) => lower.tree.set(layer).map_err(|_| Errno::BUSY),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Its marks are attributes that a user may set, since in a user namespace others cannot be had. Without an index: a mount
+/// of a terminal that has just ended may not be quite gone.
+fn overlay(lower: BorrowedFd<'_>, upper: BorrowedFd<'_>, work: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    let made = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (name, fd) in [(c"lowerdir", lower), (c"upperdir", upper), (c"workdir", work)] {
+        fsconfig_set_string(&made, name, ByDescriptor::of(fd).as_c_str()?)?;
+    }
+    fsconfig_set_string(&made, c"index", c"off")?;
+    fsconfig_set_flag(&made, c"userxattr")?;
+    fsconfig_create(&made)?;
+    let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)
+}
+
+/// `/proc/self/fd/N`: a name for what is open, made without allocating, in which no character means something else to
+/// overlayfs.
+struct ByDescriptor([u8; 32]);
+
+impl ByDescriptor {
+    fn of(fd: BorrowedFd<'_>) -> Self {
+        const PREFIX: &[u8] = b"/proc/self/fd/";
+        let (mut name, mut digits) = ([0; 32], [0; 10]);
+        let (mut rest, mut first) = (fd.as_raw_fd().unsigned_abs(), digits.len());
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        let digits = &digits[first..];
+        name[..PREFIX.len()].copy_from_slice(PREFIX);
+        name[PREFIX.len()..PREFIX.len() + digits.len()].copy_from_slice(digits);
+        Self(name)
+    }
+
+    fn as_c_str(&self) -> Result<&CStr, Errno> {
+        CStr::from_bytes_until_nul(&self.0).map_err(|_| Errno::INVAL)
+    }
+}
+
 /// Mounts what a name is in one directory on the same name in another. What has gone meanwhile stays empty, and so does what
 /// this user cannot reach.
 fn bring(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
@@ -259,9 +320,7 @@ fn terminals(own: Option<&OwnedFd>) -> Result<(), Errno> {
 
 fn tree_of(named: &Named) -> Result<OwnedFd, Errno> {
     let found = open(&named.path)?;
-    if let Some(is) = named.is {
-        is.check(found.as_fd())?;
-    }
+    named.check(found.as_fd())?;
     clone(found.as_fd())
 }
 
@@ -355,5 +414,20 @@ fn change(tree: BorrowedFd<'_>, attributes: MountAttrFlags, how: i32) -> Result<
     match done {
         0 => Ok(()),
         _ => Err(super::last_errno()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_named_by_its_number() {
+        // SAFETY: nothing is done with it but to look at its number.
+        let name =
+            |fd| ByDescriptor::of(unsafe { BorrowedFd::borrow_raw(fd) }).as_c_str().unwrap().to_owned();
+        assert_eq!(name(0).as_c_str(), c"/proc/self/fd/0");
+        assert_eq!(name(1020).as_c_str(), c"/proc/self/fd/1020");
+        assert_eq!(name(i32::MAX).as_c_str(), c"/proc/self/fd/2147483647");
     }
 }

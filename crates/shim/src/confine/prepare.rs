@@ -2,7 +2,7 @@
 
 use super::bpf::Instruction;
 use super::fault::{Fault, Step};
-use super::placeholder::Placeholders;
+use super::standing::Standing;
 use super::{Confine, Entry, Hidden, Identity, Look, Mount, Namespaces, Rule, capability, filter, namespace};
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
@@ -76,6 +76,12 @@ pub(super) enum Covering<'a> {
         /// The child fills it in its own copy.
         made: OnceCell<OwnedFd>,
     },
+    Layer {
+        lower: Source<'a>,
+        files: Named,
+        work: Named,
+        parents: Vec<CString>,
+    },
     Terminals,
     /// There is nothing to protect, and nobody who could make it.
     Nothing,
@@ -108,6 +114,11 @@ impl Named {
 }
 
 impl Named {
+    /// Fails if it must be something, and that is not what is open there.
+    pub(super) fn check(&self, fd: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.is.map_or(Ok(()), |is| is.check(fd))
+    }
+
     /// By the name that it has among these mounts: what is mounted over another place is called by that.
     fn among(self, mounts: &[Mount]) -> Self {
         let below = |from: &CStr| {
@@ -128,12 +139,12 @@ impl Named {
 impl<'a> Ready<'a> {
     pub(crate) fn new(
         confine: &'a Confine,
-        placeholders: &Placeholders,
+        standing: &Standing,
         directory: Option<Named>,
         terminal: Option<Named>,
     ) -> Result<Self, (Fault, Errno)> {
         let mounts = confine.mounts.iter().enumerate().map(|(at, mount)| {
-            covering(mount, placeholders.identity(at)).map_err(|errno| (Fault::nth(Step::Mount, at), errno))
+            covering(mount, standing, at).map_err(|errno| (Fault::nth(Step::Mount, at), errno))
         });
         Ok(Self {
             namespaces: confine.namespaces,
@@ -149,7 +160,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-fn covering(mount: &Mount, made: Option<Identity>) -> Result<Covering<'_>, Errno> {
+fn covering<'a>(mount: &'a Mount, standing: &Standing, at: usize) -> Result<Covering<'a>, Errno> {
     Ok(match mount {
         Mount::Hide { path, is: Hidden::Exactly(is) } => Covering::Hide { path: absolute(path)?, is: *is },
         Mount::Hide { path, is: Hidden::In(is) } => {
@@ -157,7 +168,7 @@ fn covering(mount: &Mount, made: Option<Identity>) -> Result<Covering<'_>, Errno
             Covering::HideIn { parent, is: *is, name }
         }
         Mount::ReadOnly { path, is } => Covering::ReadOnly { path: absolute(path)?, is: *is },
-        Mount::Placeholder { path } => match made {
+        Mount::Placeholder { path } => match standing.placeholders.identity(at) {
             Some(is) => Covering::ReadOnly { path: absolute(path)?, is },
             None => Covering::Nothing,
         },
@@ -180,6 +191,12 @@ fn covering(mount: &Mount, made: Option<Identity>) -> Result<Covering<'_>, Errno
             entries,
             made: OnceCell::new(),
         },
+        Mount::Layer { path, is, .. } => {
+            let [files, work] = standing.layers.of(at).ok_or(Errno::NOENT)?;
+            let named = |(path, is)| Named { path, is: Some(is) };
+            let (lower, parents) = (source(path, *is)?, parents(path)?);
+            Covering::Layer { lower, files: named(files), work: named(work), parents }
+        }
         Mount::Terminals => Covering::Terminals,
     })
 }

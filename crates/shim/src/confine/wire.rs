@@ -122,6 +122,10 @@ impl Mount {
                 w.u32(count(entries.len()));
                 entries.iter().fold(w, |w, entry| entry.write(w))
             }
+            Self::Layer { path, is, upper, fresh } => {
+                is.write(w.u8(14).bytes(path.as_bytes())).bytes(upper.as_bytes()).u32(count(fresh.len()));
+                fresh.iter().fold(w, |w, name| w.bytes(name.as_bytes()))
+            }
         };
     }
 
@@ -147,6 +151,12 @@ impl Mount {
                 is: Identity::read(r)?,
                 look: Look::read(r)?,
                 entries: many(r, Entry::read)?,
+            },
+            14 => Self::Layer {
+                path: c_string(r.bytes()?)?,
+                is: Identity::read(r)?,
+                upper: c_string(r.bytes()?)?,
+                fresh: many(r, |r| c_string(r.bytes()?))?,
             },
             _ => return Err(DecodeError::Unknown),
         })
@@ -278,6 +288,8 @@ mod tests {
             (path(), identity()).prop_map(|(path, is)| Mount::Writable { path, is }),
             (path(), identity(), look(), proptest::collection::vec(entry(), 0..4))
                 .prop_map(|(path, is, look, entries)| Mount::View { path, is, look, entries }),
+            (path(), identity(), path(), proptest::collection::vec(path(), 0..3))
+                .prop_map(|(path, is, upper, fresh)| Mount::Layer { path, is, upper, fresh }),
         ]
     }
 

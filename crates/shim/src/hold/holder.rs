@@ -7,7 +7,7 @@ use super::resource::Meter;
 use super::settling::Settling;
 use super::wait::{Exit, Signals, time_until};
 use super::{Leave, Parting};
-use crate::confine::placeholder::Placeholders;
+use crate::confine::Standing;
 use crate::failpoint;
 use crate::journal::record::{Cause, End, Record};
 use crate::journal::write::Journal;
@@ -34,7 +34,7 @@ pub(super) struct Holder {
     pub(super) journal: Journal,
     pub(super) members: Members,
     pub(super) cgroup: Option<Cgroup>,
-    placeholders: Option<Placeholders>,
+    standing: Option<Standing>,
     pub(super) listener: UnixListener,
     pub(super) connections: Vec<Connection>,
     /// Children ending and requests to go; only in a process of its own.
@@ -134,7 +134,7 @@ impl Holder {
             journal,
             members,
             cgroup: leave.cgroup,
-            placeholders: Some(leave.placeholders),
+            standing: Some(leave.standing),
             listener,
             connections,
             signals,
@@ -371,8 +371,8 @@ impl Holder {
         if let Some(cgroup) = self.cgroup.take() {
             cgroup.remove();
         }
-        if let Some(placeholders) = self.placeholders.take() {
-            placeholders.remove();
+        if let Some(standing) = self.standing.take() {
+            standing.remove();
         }
         if !self.closed {
             failpoint::hit("exit.before_closed");

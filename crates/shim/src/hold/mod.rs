@@ -15,7 +15,7 @@ mod serve;
 mod settling;
 pub(crate) mod wait;
 
-use crate::confine::placeholder::Placeholders;
+use crate::confine::Standing;
 use crate::failpoint;
 use crate::journal::record::{Record, Start};
 use crate::journal::write::Journal;
@@ -83,23 +83,23 @@ pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) -> Par
         cgroup.limit(&plan.resources);
     }
     let started = prepare(place).and_then(|signals| {
-        let placeholders = protect(&plan)?;
-        match start(&plan, cwd, place, &mut journal, &mut cgroup, &placeholders, &creator) {
-            Ok((running, root)) => Ok((running, root, placeholders, signals)),
+        let standing = protect(&plan)?;
+        match start(&plan, cwd, place, &mut journal, &mut cgroup, &standing, &creator) {
+            Ok((running, root)) => Ok((running, root, standing, signals)),
             Err(error) => {
-                placeholders.remove();
+                standing.remove();
                 Err(error)
             }
         }
     });
     match started {
-        Ok((running, root, placeholders, signals)) => {
+        Ok((running, root, standing, signals)) => {
             let members = match place {
                 Place::Process => Members::Descendants,
                 Place::Thread => Members::Marked { root: Some(root), id: plan.id.clone(), since: root.1 },
             };
             let answer = Reply::Started { pid: running.pid.as_raw_nonzero().get().cast_unsigned() };
-            let leave = Leave { cgroup, placeholders };
+            let leave = Leave { cgroup, standing };
             Holder::new(plan, journal, running, members, leave, listener, creator, signals, &answer).run()
         }
         Err(error) => {
@@ -115,13 +115,13 @@ pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) -> Par
 #[derive(Debug)]
 struct Leave {
     cgroup: Option<Cgroup>,
-    placeholders: Placeholders,
+    standing: Standing,
 }
 
-/// Makes the directories that the sandbox protects although they do not exist.
-fn protect(plan: &Plan) -> Result<Placeholders, StartError> {
-    let Some(confine) = &plan.confine else { return Ok(Placeholders::default()) };
-    Placeholders::make(confine).map_err(|(fault, errno)| Stage::Confine(fault).failed()(errno))
+/// Makes what the sandbox needs to stand in the file system.
+fn protect(plan: &Plan) -> Result<Standing, StartError> {
+    let Some(confine) = &plan.confine else { return Ok(Standing::default()) };
+    Standing::make(confine).map_err(|(fault, errno)| Stage::Confine(fault).failed()(errno))
 }
 
 /// Signals are seen to before anything can end: one that nobody takes would be gone.
@@ -192,11 +192,10 @@ fn start(
     place: Place,
     journal: &mut Journal,
     cgroup: &mut Option<Cgroup>,
-    placeholders: &Placeholders,
+    standing: &Standing,
     creator: &UnixStream,
 ) -> Result<(Running, Identity), StartError> {
-    let waiting =
-        in_group(plan, cgroup, &mut |group| spawn::prepare(plan, cwd.as_fd(), group, placeholders))?;
+    let waiting = in_group(plan, cgroup, &mut |group| spawn::prepare(plan, cwd.as_fd(), group, standing))?;
     failpoint::hit("create.before_record");
     let pid = waiting.pid.as_raw_nonzero().get();
     let ticks = proc::look(pid).map_or(0, |p| p.ticks);

@@ -10,8 +10,7 @@ pub(crate) mod pty;
 
 pub use error::{Stage, StartError};
 
-use crate::confine::placeholder::Placeholders;
-use crate::confine::{Named, Namespaces, Ready};
+use crate::confine::{Named, Namespaces, Ready, Standing};
 use crate::plan::{Io, PipeInput, Plan};
 use bound::Bounds;
 use child::{Around, Image};
@@ -73,7 +72,7 @@ pub(crate) fn prepare(
     plan: &Plan,
     cwd: BorrowedFd<'_>,
     cgroup: Option<BorrowedFd<'_>>,
-    placeholders: &Placeholders,
+    standing: &Standing,
 ) -> Result<Waiting, StartError> {
     let (ends, theirs) = connect(plan.io)?;
     let cwd = high(rustix::io::fcntl_dupfd_cloexec(cwd, FIRST_FREE).map_err(Stage::Descriptors.failed())?)?;
@@ -83,7 +82,7 @@ pub(crate) fn prepare(
         terminal: matches!(plan.io, Io::Pty(_)),
         cwd: cwd.as_fd(),
     };
-    let ready = confinement(plan, cwd.as_fd(), theirs.input.as_fd(), placeholders)?;
+    let ready = confinement(plan, cwd.as_fd(), theirs.input.as_fd(), standing)?;
     fork(around, ready.as_ref(), &Bounds::of(&plan.resources), &Image::file(plan), cgroup, ends)
 }
 
@@ -91,7 +90,7 @@ fn confinement<'a>(
     plan: &'a Plan,
     cwd: BorrowedFd<'_>,
     input: BorrowedFd<'_>,
-    placeholders: &Placeholders,
+    standing: &Standing,
 ) -> Result<Option<Ready<'a>>, StartError> {
     let Some(confine) = &plan.confine else { return Ok(None) };
     let (directory, terminal) = match (confine.namespaces, plan.io) {
@@ -103,7 +102,7 @@ fn confinement<'a>(
         }
     };
     let failed = |(fault, errno)| Stage::Confine(fault).failed()(errno);
-    Ready::new(confine, placeholders, directory, terminal).map(Some).map_err(failed)
+    Ready::new(confine, standing, directory, terminal).map(Some).map_err(failed)
 }
 
 /// Makes a process that inherits what a command inherits from a shell: standard descriptors, directory, environment.

@@ -8,6 +8,7 @@ mod attempt;
 mod files;
 mod foreground;
 mod kernel;
+mod layer;
 mod moved;
 mod place;
 mod placeholder;

@@ -7,16 +7,18 @@
 mod keep;
 mod mount;
 mod rule;
+mod store;
 #[cfg(test)]
 mod tests;
 mod view;
 
+use super::caches::{Tools, servers};
 use super::existing::{Found, Holding, Sighting, find, is_within};
 use super::machine::{self, Extra, Means};
 use super::places::Places;
 use super::profile::{Network, Profile, Reads, Terms, UnixSockets, Use};
 use super::repository;
-use super::roots::{Root, Roots, check_width};
+use super::roots::{Root, Roots};
 use super::sockets;
 use rustix::fs::{Access, AtFlags, CWD, FileType};
 use rustix::io::Errno;
@@ -25,6 +27,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use store::Stores;
 use wharf_shim::confine::{self, Confine, IDENTIFYING, Identity, Metadata, OwnNet, Sockets};
 
 /// Where temporary files go when nobody asks.
@@ -67,8 +70,8 @@ struct Draft<'a> {
     /// Directories in which more of it could appear.
     holding: Vec<Holding>,
     /// What may be written besides the roots.
-    besides: Vec<Spot>,
-    /// All that may be written, but for temporary files.
+    stores: Stores,
+    /// All that is written as it is, but for temporary files.
     writable: Vec<Spot>,
 }
 
@@ -104,6 +107,8 @@ pub(super) struct Confinement {
     pub(super) missing: Vec<Extra>,
     /// What is in force, in one line.
     pub(super) note: String,
+    /// What tools are told of their caches.
+    pub(super) tools: Tools,
 }
 
 /// The sandbox for one command, or why it cannot be had. None for `open`.
@@ -152,8 +157,12 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
         Means::Mounts { .. } => PathBuf::from(TEMPORARY[0]),
         Means::Rules { .. } => ground.temp.to_owned(),
     };
+    let tools = match terms.roots {
+        Use::Write => draft.stores.tools(ground, &temporary),
+        Use::Read => Tools::default(),
+    };
     let note = note(profile, terms, ground, (means, &temporary));
-    Ok(Some(Confinement { confine, temporary, missing, note }))
+    Ok(Some(Confinement { confine, temporary, missing, tools, note }))
 }
 
 /// For whoever wonders why a command fails, human or model.
@@ -210,20 +219,28 @@ fn own_net(terms: &Terms, missing: &[Extra]) -> OwnNet {
 impl<'a> Draft<'a> {
     fn new(terms: &'a Terms, means: Means, ground: &'a Ground<'a>) -> Result<Self, String> {
         let temp = find(ground.temp).ok_or_else(|| format!("{} is gone", ground.temp.display()))?;
-        let besides = besides(terms, ground);
+        let Sighting { found: mut hidden, holding } = hidden(terms, ground);
+        let stores = Stores::look(terms, means, ground, &hidden);
+        hide_servers(ground, &stores, &mut hidden);
         let roots: Vec<Spot> = match terms.roots {
             Use::Write => ground.roots.iter().map(Spot::of_root).chain(ground.repositories.clone()).collect(),
             Use::Read => Vec::new(),
         };
-        let writable = roots.into_iter().chain(besides.iter().cloned()).collect();
+        let writable = roots.into_iter().chain(stores.shared.iter().cloned()).collect();
         let temp = Spot { path: temp.real, is: temp.is };
-        let Sighting { found: hidden, holding } = hidden(terms, ground);
-        Ok(Self { terms, means, ground, temp, hidden, holding, besides, writable })
+        Ok(Self { terms, means, ground, temp, hidden, holding, stores, writable })
     }
 
-    /// The innermost writable place that something lies in.
+    /// The innermost writable place that something lies in. Nothing for what is in a layer: what becomes of it there is the
+    /// session's own matter.
     fn around(&self, path: &Path) -> Option<&Path> {
-        let around = self.writable.iter().filter(|spot| spot.path != path && is_within(path, &spot.path));
+        let length = |place: &Path| place.as_os_str().len();
+        let layer = Self::innermost(&self.stores.layered, path).map_or(0, length);
+        Self::innermost(&self.writable, path).filter(|place| length(place) >= layer)
+    }
+
+    fn innermost<'b>(spots: &'b [Spot], path: &Path) -> Option<&'b Path> {
+        let around = spots.iter().filter(|spot| spot.path != path && is_within(path, &spot.path));
         around.map(|spot| spot.path.as_path()).max_by_key(|path| path.as_os_str().len())
     }
 }
@@ -252,6 +269,15 @@ fn hidden(terms: &Terms, ground: &Ground<'_>) -> Sighting {
     seen
 }
 
+/// Those of Bazel, unless they are in a layer, where they begin empty.
+fn hide_servers(ground: &Ground<'_>, stores: &Stores, hidden: &mut Vec<Found>) {
+    let found = servers(ground.places).into_iter().filter_map(|server| find(&server));
+    let layered = |found: &Found| stores.layered.iter().any(|layer| is_within(&found.real, &layer.path));
+    hidden.extend(found.filter(|found| !layered(found)));
+    hidden.sort_by(|one, other| one.real.cmp(&other.real));
+    hidden.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
+}
+
 /// Sockets of programs that listen outside the roots: connecting to one is judged by nobody else.
 fn foreign_sockets(ground: &Ground<'_>) -> Vec<Found> {
     let inside = |path: &Path| {
@@ -274,26 +300,6 @@ fn is_reachable(found: &Found) -> bool {
         fs::symlink_metadata(&found.real).is_ok_and(|meta| meta.uid() == own)
     };
     wanted.into_iter().any(|wanted| may(wanted) != Err(Errno::ACCESS)) || is_own()
-}
-
-/// What may be written besides the roots, by its real path. Not inside a root: there it may be written anyway, and a link
-/// there is the agent's.
-fn besides(terms: &Terms, ground: &Ground<'_>) -> Vec<Spot> {
-    let in_root = |path: &Path| ground.roots.iter().any(|root| is_within(path, root.path()));
-    let mut all = match terms.roots {
-        Use::Write => ground.places.cache_tree().look(in_root),
-        Use::Read => Vec::new(),
-    };
-    all.extend(terms.write.iter().filter(|path| !in_root(path)).filter_map(|path| find(path)));
-    // A name that leads through a root, by whatever links, is one that an agent can lead elsewhere.
-    let is_straight = |found: &Found| {
-        found.real == found.written
-            || way(&found.written).is_some_and(|way| !way.iter().any(|at| in_root(at)))
-    };
-    all.retain(|found| is_straight(found) && check_width(&found.real, ground.places).is_ok());
-    all.sort_by(|one, other| one.real.cmp(&other.real));
-    all.dedup_by(|later, earlier| is_within(&later.real, &earlier.real));
-    all.into_iter().map(|found| Spot { path: found.real, is: found.is }).collect()
 }
 
 /// How many links there may be on the way, as for the kernel.

@@ -9,6 +9,7 @@ use crate::policy::machine::Means;
 use crate::policy::profile::{Protection, Reads, Use};
 use crate::policy::protected::{self, When};
 use crate::policy::roots::Root;
+use crate::policy::temporary::layers;
 use rustix::fs::{AtFlags, FileType};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,6 +18,14 @@ use wharf_shim::confine::{Hidden, Identity, Mount};
 
 /// A browser needs some; it is memory.
 const SHARED_MEMORY_SIZE: u64 = 256 << 20;
+
+/// How something comes back.
+#[derive(Debug, Clone, Copy)]
+enum How {
+    Read,
+    Written,
+    Layered,
+}
 
 impl Draft<'_> {
     pub(super) fn mounts(&self) -> Result<Vec<Mount>, String> {
@@ -47,7 +56,7 @@ impl Draft<'_> {
         if self.terms.protects() {
             self.protect(&mut mounts)?;
         }
-        for path in self.ground.places.executables().iter().chain(&self.ground.places.programs) {
+        for path in self.ground.places.caches().kept.iter().chain(&self.ground.places.programs) {
             let real = find(path).map_or_else(|| path.clone(), |found| found.real);
             keep(self, &real, &mut mounts)?;
         }
@@ -55,7 +64,7 @@ impl Draft<'_> {
     }
 
     /// What is writable, and what lies where temporary files go, which have a place of their own now.
-    fn back(&self, covered: &[PathBuf]) -> Vec<(Spot, Use)> {
+    fn back(&self, covered: &[PathBuf]) -> Vec<(Spot, How)> {
         let is_covered = |path: &Path| covered.iter().any(|outer| is_within(path, outer));
         // Rules for temporary files reach what is mounted among them, so only what may be read comes back.
         let home = match self.terms.reads {
@@ -69,8 +78,9 @@ impl Draft<'_> {
             Use::Write => Vec::new(),
         };
         let read = home.into_iter().chain(roots).filter(|spot| is_covered(&spot.path));
-        let mut all: Vec<(Spot, Use)> = read.map(|spot| (spot, Use::Read)).collect();
-        all.extend(self.writable.iter().map(|spot| (spot.clone(), Use::Write)));
+        let mut all: Vec<(Spot, How)> = read.map(|spot| (spot, How::Read)).collect();
+        all.extend(self.writable.iter().map(|spot| (spot.clone(), How::Written)));
+        all.extend(self.stores.layered.iter().map(|spot| (spot.clone(), How::Layered)));
         // Outer ones first, so that they do not cover the inner ones.
         all.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
         all.dedup_by(|(later, _), (earlier, _)| later.path == earlier.path);
@@ -80,7 +90,7 @@ impl Draft<'_> {
     /// What comes back, and views, each after what it lies in. Answers which directories have got a view.
     fn lay_out(
         &self,
-        back: &[(Spot, Use)],
+        back: &[(Spot, How)],
         mut views: Views,
         mounts: &mut Vec<Mount>,
     ) -> Result<BTreeSet<PathBuf>, String> {
@@ -91,27 +101,34 @@ impl Draft<'_> {
             mounts.extend(view);
             Ok::<_, String>(())
         };
-        for (spot, what) in back {
+        for (spot, how) in back {
             while let Some(first) = views.first_entry().filter(|first| *first.key() < spot.path) {
                 show(first.remove_entry(), mounts)?;
             }
-            self.bring_back(spot, *what, mounts)?;
+            self.bring_back(spot, *how, mounts)?;
         }
         views.into_iter().try_for_each(|view| show(view, mounts))?;
         Ok(viewed)
     }
 
-    fn bring_back(&self, Spot { path, is }: &Spot, what: Use, mounts: &mut Vec<Mount>) -> Result<(), String> {
+    fn bring_back(&self, Spot { path, is }: &Spot, how: How, mounts: &mut Vec<Mount>) -> Result<(), String> {
         let (place, is) = (c_path(path)?, *is);
-        match what {
+        match how {
             // It comes back as it was, and the rule for temporary files reaches what is mounted among them.
-            Use::Read => {
+            How::Read => {
                 mounts
                     .extend([Mount::Again { path: place.clone(), is }, Mount::ReadOnly { path: place, is }]);
             }
-            Use::Write => {
+            How::Written => {
                 self.hold(path, mounts)?;
                 mounts.push(Mount::Writable { path: place, is });
+            }
+            How::Layered => {
+                self.hold(path, mounts)?;
+                let upper = layers(self.ground.temp).join(format!("{:x}-{:x}", is.dev, is.ino));
+                let fresh = self.stores.fresh(path, self.ground);
+                let fresh = fresh.iter().map(|below| c_path(below)).collect::<Result<_, _>>()?;
+                mounts.push(Mount::Layer { path: place, is, upper: c_path(&upper)?, fresh });
             }
         }
         Ok(())

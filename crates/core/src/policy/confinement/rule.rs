@@ -45,9 +45,13 @@ impl Draft<'_> {
                 rules.push(known(spot, Access::Write)?);
             }
         }
-        for spot in &self.besides {
+        for spot in &self.stores.shared {
             // What mounts do not hide must not come back as something that may be written.
             add_around(spot, closed, Access::Write, &mut rules)?;
+        }
+        // A layer is not what was seen before it was there.
+        for spot in &self.stores.layered {
+            rules.push(rule(&spot.path, Access::Write)?);
         }
         Ok(rules)
     }

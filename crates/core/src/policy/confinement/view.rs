@@ -38,11 +38,26 @@ impl Draft<'_> {
 
     /// Not where commands write, since what they made would be nowhere; and only where this user could replace something.
     fn can_be_viewed(&self, path: &Path) -> bool {
-        let is_written = self.writable.iter().any(|spot| is_within(path, &spot.path))
-            || self.ground.roots.iter().any(|root| is_within(path, root.path()));
+        let is_written =
+            self.writable.iter().chain(&self.stores.layered).any(|spot| is_within(path, &spot.path))
+                || self.ground.roots.iter().any(|root| is_within(path, root.path()));
         let is_hidden = self.hidden.iter().any(|hidden| is_within(path, &hidden.real));
         let may_replace = rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
-        path != Path::new("/") && !is_written && !is_hidden && (may_replace || is_own(path))
+        path != Path::new("/")
+            && !is_written
+            && !is_hidden
+            && !self.is_anothers(path)
+            && (may_replace || is_own(path))
+    }
+}
+
+impl Draft<'_> {
+    /// In the home of somebody else, of which root can see many, each name is a mount. What is there is hidden one by one.
+    fn is_anothers(&self, path: &Path) -> bool {
+        let places = self.ground.places;
+        let own = places.real_home().into_iter().chain(places.homes.own.as_deref());
+        let is_in = |home: &Path| is_within(path, home);
+        places.homes.others.iter().any(|home| is_in(home)) && !own.into_iter().any(is_in)
     }
 }
 

@@ -4,7 +4,7 @@ use super::{PYTHON, SIZE, Watched, assert_waits};
 use std::fs;
 use std::path::Path;
 use wharf_core::foreground::Kind;
-use wharf_core::policy::{Judgement, Known, Places, Policy, Seen, Situation, Whose};
+use wharf_core::policy::{Judgement, Places, Policy, Seen, Situation, Whose};
 use wharf_core::{Grant, Spec};
 use wharf_testing::{Place, guarded};
 
@@ -18,10 +18,7 @@ pub(crate) fn confined(base: &Path, spec: Spec) -> Grant {
         home: Some(home.clone()),
         state: base.join("state"),
         config: home.join(".config/wharf"),
-        policy: None,
-        environment: Vec::new(),
-        programs: Vec::new(),
-        known: Known::default(),
+        ..Places::default()
     };
     let policy = Policy::built_in(&home).unwrap();
     let at = Situation {

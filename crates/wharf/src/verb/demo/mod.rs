@@ -51,7 +51,7 @@ pub(crate) async fn run() -> Result<Code, Failure> {
     census::begin()?;
     introduce()?;
     let workshop = Workshop::make()?;
-    let mut wharf = start(&own)?;
+    let mut wharf = start(&own, &workshop.path)?;
     let view = Arc::new(Mutex::new(View::new()));
     let memory = match converse(&mut wharf, view.clone(), &workshop.path).await {
         Ok(memory) => memory,
@@ -113,10 +113,10 @@ impl Drop for Workshop {
 
 /// As an editor starts an agent: pipes, and nothing else. What the sandbox needs is not to be had everywhere; to see the
 /// rest, it can be done without.
-fn start(own: &Path) -> Result<Child, Failure> {
+fn start(own: &Path, workshop: &Path) -> Result<Child, Failure> {
     let mut command = Command::new(own);
     command.arg("acp");
-    if let Err(why) = Machine::probe().means() {
+    if let Err(why) = Machine::probe(workshop).means() {
         report::say(&format!("without a sandbox ({why}); see `wharf doctor`"));
         command.args(["--sandbox", OPEN]);
     }

@@ -73,7 +73,7 @@ fn missing(outlook: &Outlook) -> String {
 
 /// What to do, exactly, for what is missing.
 fn remedy(outlook: &Outlook, place: &Place) -> String {
-    let machine = Machine::probe();
+    let machine = Machine::probe(&place.dirs.state);
     let mut all = Vec::new();
     if let (Err(_), Err(_) | Ok(Some(Means::Rules { .. }))) = (&machine.mounts, &outlook.held) {
         let cause = cause();

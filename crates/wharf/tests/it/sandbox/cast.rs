@@ -32,6 +32,8 @@ pub(crate) enum Surroundings {
     OnlyLandlock(u32),
     /// The calls and the capabilities of a container, with everything else of the host.
     Container,
+    /// Mounts, and no layers.
+    NoLayers,
 }
 
 impl Surroundings {
@@ -51,7 +53,7 @@ impl Surroundings {
     pub(crate) fn landlock(self) -> u32 {
         let kernels = wharf_shim::probe::landlock_version();
         match self {
-            Self::Usual | Self::NoNamespaces | Self::Container => kernels,
+            Self::Usual | Self::NoNamespaces | Self::NoLayers | Self::Container => kernels,
             Self::Landlock(version) | Self::OnlyLandlock(version) => kernels.min(version),
         }
     }
@@ -59,7 +61,7 @@ impl Surroundings {
     /// What runs a program in there.
     fn launcher(self) -> Option<&'static str> {
         match self {
-            Self::Usual | Self::Landlock(_) => None,
+            Self::Usual | Self::Landlock(_) | Self::NoLayers => None,
             Self::NoNamespaces | Self::OnlyLandlock(_) => Some(include_str!("attempts/without.py")),
             Self::Container => Some(include_str!("attempts/container.py")),
         }

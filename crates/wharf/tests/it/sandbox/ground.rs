@@ -95,7 +95,11 @@ impl Ground {
         surroundings: Surroundings,
         program: impl AsRef<std::ffi::OsStr>,
     ) -> Command {
-        let mut command = self.user.command(surroundings, program);
+        self.equip(self.user.command(surroundings, program))
+    }
+
+    /// The same for a program as whoever it is.
+    pub(crate) fn equip(&self, mut command: Command) -> Command {
         command
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -115,8 +119,14 @@ impl Ground {
     /// wharf with these words.
     pub(crate) fn wharf<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = self.command(self.surroundings, self.path("bin/wharf"));
-        if let Surroundings::Landlock(version) | Surroundings::OnlyLandlock(version) = self.surroundings {
-            command.env("WHARF_FAILPOINTS", format!("landlock={version}"));
+        match self.surroundings {
+            Surroundings::Landlock(version) | Surroundings::OnlyLandlock(version) => {
+                command.env("WHARF_FAILPOINTS", format!("landlock={version}"));
+            }
+            Surroundings::NoLayers => {
+                command.env("WHARF_FAILPOINTS", "layers=0");
+            }
+            Surroundings::Usual | Surroundings::NoNamespaces | Surroundings::Container => {}
         }
         command.args(args);
         command

@@ -42,16 +42,20 @@ impl Job {
     }
 
     fn is_done_by(&self, user: User, profile: Profile) {
-        let ground = workshop(user);
-        let before = bash(&ground, Profile::Open, self.before, Stream::Pipe);
+        self.is_done_on(&workshop(user), user, profile);
+    }
+
+    /// Does it on a ground that is there.
+    pub(crate) fn is_done_on(&self, ground: &Ground, user: User, profile: Profile) {
+        let before = bash(ground, Profile::Open, self.before, Stream::Pipe);
         assert_eq!(before.code, Some(0), "the preparation as {user:?}: {before:?}");
-        let done = bash(&ground, profile, self.script, self.on);
+        let done = bash(ground, profile, self.script, self.on);
         let said = done.out.replace('\r', "");
         let as_whom = format!("as {user:?} in {}: {said}\n{}", profile.name(), done.err);
         assert_eq!((done.code, said.as_str()), (Some(0), self.prints), "{as_whom}");
     }
 
-    fn missing(&self, user: User) -> Option<String> {
+    pub(crate) fn missing(&self, user: User) -> Option<String> {
         let absent = self.needs.iter().find(|program| find(program, user).is_none())?;
         Some(format!("{absent} is not here for this user"))
     }
@@ -78,16 +82,22 @@ pub(crate) fn bash(ground: &Ground, profile: Profile, script: &str, on: Stream) 
         Stream::Pty => vec!["--pty"],
     };
     words.extend(["--", "/bin/bash", "-ec", script]);
-    let toolchain = Path::new(TOOLCHAIN).parent().unwrap().display();
-    let path = format!("{toolchain}:/usr/local/bin:/usr/bin:/bin");
+    let path = std::env::join_paths(places()).unwrap();
     finish(ground.run(profile, &words).env("PATH", path).spawn().unwrap())
+}
+
+/// Where programs are looked for: last among those that `cargo xtask peers` has installed, if it was run.
+fn places() -> Vec<PathBuf> {
+    let (toolchain, built) = (Path::new(TOOLCHAIN).parent().unwrap(), Path::new(env!("CARGO_BIN_EXE_wharf")));
+    let peers = built.ancestors().nth(2).unwrap().join("peers");
+    let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let installed = ["venv/bin", "node_modules/.bin"].map(|dir| peers.join(dir));
+    std::iter::once(toolchain.to_owned()).chain(system).chain(installed).collect()
 }
 
 /// A program that this user can reach.
 fn find(program: &str, user: User) -> Option<PathBuf> {
-    let toolchain = Path::new(TOOLCHAIN).parent().unwrap();
-    let places = [toolchain, Path::new("/usr/local/bin"), Path::new("/usr/bin"), Path::new("/bin")];
-    let found = places.map(|place| place.join(program)).into_iter().find(|path| path.is_file())?;
+    let found = places().into_iter().map(|place| place.join(program)).find(|path| path.is_file())?;
     let mut test = user.command(Surroundings::Usual, "test");
     let status = test.arg("-x").arg(&found).stderr(std::process::Stdio::null()).status();
     status.is_ok_and(|status| status.success()).then_some(found)

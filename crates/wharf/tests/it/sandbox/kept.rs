@@ -134,14 +134,16 @@ fn the_caches_of_tools_are_there_on_a_fresh_machine_and_the_rest_of_them_is_not_
             std::fs::write(bin.join(program), "").unwrap();
         }
         let script =
-            "for dir in .npm .cache/go-build .cache/pip go/pkg/mod; do echo x > ~/$dir/file || exit 1; done
+            "for dir in .npm .npm/_cacache .cache/go-build .cache/pip go/pkg/mod; do echo x > ~/$dir/file || exit 1; done
             touch ~/.cache/p10k-instant-prompt.zsh; mkdir ~/.cache/nvim; touch ~/go/bin ~/.cache/pip; exit 0";
         let mut run = ground.run(Profile::Workspace, &["--", "/bin/bash", "-c", script]);
         let done = finish(run.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).spawn().unwrap());
         assert_eq!(done.code, Some(0), "as {user:?}: {done:?}");
         assert_eq!(done.out.matches("Read-only file system").count(), 3, "as {user:?}: {done:?}");
         let made = |below: &str| ground.path("home").join(below).exists();
-        assert!([".npm/file", ".cache/go-build/file", "go/pkg/mod/file"].into_iter().all(made));
+        assert!([".npm/_cacache/file", ".cache/go-build/file", ".cache/pip/file"].into_iter().all(made));
+        // What is run from there is the session's own.
+        assert!(![".npm/file", "go/pkg/mod/file"].into_iter().any(made));
         assert!(![".cache/p10k-instant-prompt.zsh", ".cache/nvim", "go/bin"].into_iter().any(made));
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! The same attempts are made in the open first. There they succeed, so that it is known that they test something.
 
+mod cache;
 mod cast;
 mod escape;
 mod ground;
+mod home;
 mod job;
 mod kept;
 mod left;

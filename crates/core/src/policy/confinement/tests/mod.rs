@@ -1,6 +1,9 @@
 //! What a sandbox is made of for a house with a project in it: real files and links, and the mounts that follow from them.
 
+mod cache;
+
 use super::*;
+use crate::grant::Grant;
 use crate::policy::{Judgement, Policy, Seen, Situation, Whose};
 use crate::spec::Spec;
 use std::os::unix::fs::symlink;
@@ -47,6 +50,11 @@ impl House {
 
     /// What a command in the project gets, or why it does not.
     fn judge(&self, sandbox: &str) -> Result<Confine, String> {
+        self.grant_for(Spec::argv("/bin/true", [""; 0]), sandbox)
+            .map(|mut grant| grant.confine.take().unwrap())
+    }
+
+    fn grant_for(&self, spec: Spec, sandbox: &str) -> Result<Grant, String> {
         let policy = format!("version = 1\n{}", self.text);
         let policy = Policy::parse(&policy, Path::new("test.toml"), &self.path("home")).unwrap();
         let (directory, temp, seen) = (self.path("home/project"), self.path("state/tmp"), Seen::default());
@@ -59,8 +67,8 @@ impl House {
             sandbox: Some(sandbox),
             seen: &seen,
         };
-        match policy.judge(Spec::argv("/bin/true", [""; 0]).cwd(&directory), &at).unwrap() {
-            Judgement::Allow(mut grant) => Ok(grant.confine.take().unwrap()),
+        match policy.judge(spec.cwd(&directory), &at).unwrap() {
+            Judgement::Allow(grant) => Ok(grant),
             Judgement::Deny(denial) => Err(denial.reason),
             Judgement::Ask(..) => Err("asked".to_owned()),
         }
@@ -97,6 +105,12 @@ impl House {
     fn writes(&self, below: &str) -> bool {
         let path = c_path(&self.path(below)).unwrap();
         self.mounts().iter().any(|mount| matches!(mount, Mount::Writable { path: it, .. } if *it == path))
+    }
+
+    /// Whether it is written for the session alone.
+    fn layers(&self, below: &str) -> bool {
+        let path = c_path(&self.path(below)).unwrap();
+        self.mounts().iter().any(|mount| matches!(mount, Mount::Layer { path: it, .. } if *it == path))
     }
 
     /// How each thing in the project stays as it is, without those that always do and are not there.
@@ -269,11 +283,11 @@ fn a_cache_is_written_where_it_really_is_unless_a_link_in_a_root_leads_there() {
     }
     symlink("../data/npm", house.path("home/.npm")).unwrap();
     symlink("../../data/go", house.path("home/project/step")).unwrap();
-    symlink("project/step", house.path("home/.ccache")).unwrap();
-    assert!(house.writes("home/.cache/pip") && house.writes("data/npm") && house.writes("home/project"));
+    symlink("../project/step", house.path("home/.cache/go-build")).unwrap();
+    assert!(house.writes("home/.cache/pip") && house.layers("data/npm") && house.writes("home/project"));
     assert!(!house.writes("home/.cache") && !house.writes("home/.cache/other") && !house.writes("data/go"));
-    fs::remove_file(house.path("home/.ccache")).unwrap();
-    symlink("../data/go", house.path("home/.ccache")).unwrap();
+    fs::remove_file(house.path("home/.cache/go-build")).unwrap();
+    symlink("../../data/go", house.path("home/.cache/go-build")).unwrap();
     assert!(house.writes("data/go"));
 }
 

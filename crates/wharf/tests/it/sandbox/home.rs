@@ -1,0 +1,82 @@
+//! Whose secrets are hidden: those of the account and not only those of `HOME`, and for root those of everybody.
+
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+use super::Profile;
+use super::cast::{Surroundings, User};
+use super::job::{say, workshop};
+use crate::harness::finish;
+use std::path::Path;
+
+/// What is nobody's business, in each home.
+const SECRETS: [&str; 5] = [
+    ".ssh/id_ed25519",
+    ".aws/credentials",
+    ".gradle/daemon/8.10/registry.bin",
+    ".config/code-server/config.yaml",
+    ".local/state/wharf/audit.jsonl",
+];
+
+fn put_secrets(user: User, home: &Path) {
+    for name in SECRETS {
+        let path = home.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "SECRET\n").unwrap();
+        let ours = |path: &&Path| path.starts_with(home);
+        path.ancestors().take_while(ours).for_each(|path| user.own(path));
+    }
+    std::fs::write(home.join("plain"), "plain\n").unwrap();
+    user.own(&home.join("plain"));
+}
+
+/// How many secrets of the account's home, and of another's, can be read by a command whose `HOME` is a third. The
+/// password file says so in mounts of its own, so that nothing of this machine is touched.
+fn reads(user: User, profile: Profile) -> (usize, usize) {
+    let ground = workshop(user);
+    let (own, other) = (ground.path("outside/account"), ground.path("outside/other"));
+    [&own, &other].into_iter().for_each(|home| put_secrets(user, home));
+    let id = user.other().unwrap_or(0);
+    let passwd = format!(
+        "me:x:{id}:{id}::{}:/bin/sh\nother:x:4242:4242::{}:/bin/sh\n",
+        own.display(),
+        other.display()
+    );
+    ground.write("passwd", &passwd);
+    let policy = ground.path("policy.toml");
+    let wharf = ground.path("bin/wharf");
+    let run = format!("{} run {} --", wharf.display(), profile.flags(policy.to_str().unwrap()).join(" "));
+    let drop =
+        user.other().map_or(String::new(), |id| format!("setpriv --reuid={id} --regid={id} --clear-groups"));
+    let count = |home: &Path| {
+        let files: Vec<String> = SECRETS.iter().map(|name| home.join(name).display().to_string()).collect();
+        let script = format!("cat {}/plain; cat {} 2>/dev/null; true", home.display(), files.join(" "));
+        let line = format!(
+            "mount --bind {} /etc/passwd && exec {drop} {run} /bin/sh -c '{script}'",
+            ground.path("passwd").display()
+        );
+        // The mount is root's to make, whoever runs the command.
+        let mut unshare = ground.equip(User::Root.command(Surroundings::Usual, "unshare"));
+        unshare.args(["--mount", "--propagation", "private", "sh", "-c", &line]);
+        let done = finish(unshare.spawn().unwrap());
+        assert!(
+            done.code == Some(0) && done.out.starts_with("plain\n"),
+            "as {user:?} in {profile:?}: {done:?}"
+        );
+        done.out.matches("SECRET").count()
+    };
+    (count(&own), count(&other))
+}
+
+#[test]
+fn secrets_are_hidden_in_the_home_of_the_account_and_from_root_in_every_home() {
+    if let Some(why) = User::Root.missing() {
+        return say(&format!("skipped: {why}"));
+    }
+    for user in [User::Root, User::Ordinary] {
+        assert_eq!(reads(user, Profile::Open), (SECRETS.len(), SECRETS.len()), "as {user:?}");
+        let others = if user == User::Root { 0 } else { SECRETS.len() };
+        for profile in [Profile::Workspace, Profile::Bare] {
+            assert_eq!(reads(user, profile), (0, others), "as {user:?} in {}", profile.name());
+        }
+    }
+}
