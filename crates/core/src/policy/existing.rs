@@ -187,13 +187,6 @@ impl Tree {
         if sight.kind != FileType::Directory {
             return;
         }
-        let wanted =
-            self.nodes[at].children.iter().map(|child| &self.nodes[*child]).filter(|node| node.wanted);
-        let names: Vec<OsString> =
-            wanted.filter(|node| !left_out(&node.path)).map(|node| node.name.clone()).collect();
-        if !names.is_empty() {
-            seen.holding.push(Holding { real: real.to_owned(), is: sight.stamp.is, names });
-        }
         let there = match &memory[at] {
             Some(known) if known.stamp == sight.stamp => known.there.clone(),
             _ => {
@@ -202,6 +195,16 @@ impl Tree {
                 there
             }
         };
+        // What is wanted, and what is missing on the way to it: either could appear.
+        let could_appear = |child: &&usize| {
+            let node = &self.nodes[**child];
+            (node.wanted && !left_out(&node.path)) || (!node.children.is_empty() && !there.contains(child))
+        };
+        let children = self.nodes[at].children.iter().filter(could_appear);
+        let names: Vec<OsString> = children.map(|child| self.nodes[*child].name.clone()).collect();
+        if !names.is_empty() {
+            seen.holding.push(Holding { real: real.to_owned(), is: sight.stamp.is, names });
+        }
         for child in there {
             let node = &self.nodes[child];
             let below = real.join(&node.name);

@@ -96,7 +96,7 @@ impl Draft<'_> {
     ) -> Result<BTreeSet<PathBuf>, String> {
         let mut viewed = BTreeSet::new();
         let mut show = |(path, left_out): (PathBuf, BTreeSet<OsString>), mounts: &mut Vec<Mount>| {
-            let view = view::view(&path, &left_out)?;
+            let view = view::view(&path, &left_out, self.means)?;
             viewed.extend(view.is_some().then_some(path));
             mounts.extend(view);
             Ok::<_, String>(())

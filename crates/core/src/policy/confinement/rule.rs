@@ -47,7 +47,7 @@ impl Draft<'_> {
         }
         for spot in &self.stores.shared {
             // What mounts do not hide must not come back as something that may be written.
-            add_around(spot, closed, Access::Write, &mut rules)?;
+            add_around(spot, closed, &[], Access::Write, &mut rules)?;
         }
         // A layer is not what was seen before it was there.
         for spot in &self.stores.layered {
@@ -57,10 +57,14 @@ impl Draft<'_> {
     }
 
     fn add_roots(&self, closed: &[Found], rules: &mut Vec<Rule>) -> Result<(), String> {
+        let more = match self.means {
+            Means::Rules { .. } => self.could_hold_more(),
+            Means::Mounts { .. } => Vec::new(),
+        };
         for root in self.ground.roots.iter().map(Spot::of_root) {
             match self.terms.roots {
                 Use::Write => rules.push(known(&root, Access::Write)?),
-                Use::Read => add_around(&root, closed, Access::Read, rules)?,
+                Use::Read => add_around(&root, closed, &more, Access::Read, rules)?,
             }
         }
         // What is too wide to be written is read, where not everything is.
@@ -68,7 +72,9 @@ impl Draft<'_> {
         for root in wide.filter(|_| self.terms.reads == Reads::System) {
             match self.means {
                 Means::Mounts { .. } => rules.push(rule(root.path(), Access::Read)?),
-                Means::Rules { .. } => add_around(&Spot::of_root(root), &self.hidden, Access::Read, rules)?,
+                Means::Rules { .. } => {
+                    add_around(&Spot::of_root(root), &self.hidden, &more, Access::Read, rules)?;
+                }
             }
         }
         Ok(())
@@ -82,6 +88,7 @@ impl Draft<'_> {
 
     /// What may be read, with hidden things left out by naming everything around them.
     fn readable_without_mounts(&self) -> Result<Vec<Rule>, String> {
+        let more = self.could_hold_more();
         let real = |path: &Path| fs::canonicalize(path).ok();
         let tops: Vec<PathBuf> = match self.terms.reads {
             Reads::Everything => children(Path::new("/")),
@@ -90,7 +97,7 @@ impl Draft<'_> {
         let mut paths = Vec::new();
         let read: Vec<PathBuf> = self.terms.read.iter().filter_map(|path| real(path)).collect();
         for top in tops.iter().chain(&read).filter(|top| *top != Path::new("/dev")) {
-            around(top, &self.hidden, &mut paths);
+            around(top, &self.hidden, &more, &mut paths);
         }
         paths.sort();
         paths.dedup();
@@ -100,9 +107,15 @@ impl Draft<'_> {
 }
 
 /// A rule for a place, or for everything in it around what is hidden.
-fn add_around(spot: &Spot, hidden: &[Found], access: Access, rules: &mut Vec<Rule>) -> Result<(), String> {
+fn add_around(
+    spot: &Spot,
+    hidden: &[Found],
+    more: &[&Path],
+    access: Access,
+    rules: &mut Vec<Rule>,
+) -> Result<(), String> {
     let mut parts = Vec::new();
-    around(&spot.path, hidden, &mut parts);
+    around(&spot.path, hidden, more, &mut parts);
     for path in parts {
         let is = if path == spot.path { spot.is } else { identity(&path)? };
         rules.push(known(&Spot { path, is }, access)?);
@@ -118,16 +131,18 @@ fn readable_around_mounts() -> Vec<Rule> {
 }
 
 /// `path`, or if something in it is hidden, everything in it around that.
-fn around(path: &Path, hidden: &[Found], out: &mut Vec<PathBuf>) {
+fn around(path: &Path, hidden: &[Found], more: &[&Path], out: &mut Vec<PathBuf>) {
     if hidden.iter().any(|secret| is_within(path, &secret.real)) {
         return;
     }
-    if !hidden.iter().any(|secret| is_within(&secret.real, path)) {
+    // A rule for a directory is one for everything that is ever put into it.
+    let holds = hidden.iter().any(|secret| is_within(&secret.real, path));
+    if !holds && !more.iter().any(|dir| is_within(dir, path)) {
         out.push(path.to_owned());
         return;
     }
     for child in children(path) {
-        around(&child, hidden, out);
+        around(&child, hidden, more, out);
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::{Draft, c_path, identity, is_within};
 use crate::policy::existing::Holding;
+use crate::policy::machine::Means;
 use rustix::fs::{Access, AtFlags, CWD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, OsStr, OsString};
@@ -42,12 +43,12 @@ impl Draft<'_> {
             self.writable.iter().chain(&self.stores.layered).any(|spot| is_within(path, &spot.path))
                 || self.ground.roots.iter().any(|root| is_within(path, root.path()));
         let is_hidden = self.hidden.iter().any(|hidden| is_within(path, &hidden.real));
-        let may_replace = rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
-        path != Path::new("/")
-            && !is_written
-            && !is_hidden
-            && !self.is_anothers(path)
-            && (may_replace || is_own(path))
+        path != Path::new("/") && !is_written && !is_hidden && !self.is_anothers(path) && may_change(path)
+    }
+
+    /// Directories in which a hidden name could appear later, by this user's doing.
+    pub(super) fn could_hold_more(&self) -> Vec<&Path> {
+        self.holding.iter().map(|holding| holding.real.as_path()).filter(|path| may_change(path)).collect()
     }
 }
 
@@ -61,13 +62,22 @@ impl Draft<'_> {
     }
 }
 
+/// Whether this user can put something into a directory, or make it so.
+fn may_change(path: &Path) -> bool {
+    rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok() || is_own(path)
+}
+
 fn is_own(path: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == own)
 }
 
 /// The view of a directory, or nothing if it cannot be listed or holds too much.
-pub(super) fn view(path: &Path, left_out: &BTreeSet<OsString>) -> Result<Option<Mount>, String> {
+pub(super) fn view(
+    path: &Path,
+    left_out: &BTreeSet<OsString>,
+    means: Means,
+) -> Result<Option<Mount>, String> {
     let (Ok(meta), Ok(listed)) = (fs::symlink_metadata(path), fs::read_dir(path)) else { return Ok(None) };
     let mut entries = Vec::new();
     for entry in listed {
@@ -79,7 +89,9 @@ pub(super) fn view(path: &Path, left_out: &BTreeSet<OsString>) -> Result<Option<
             return Ok(None);
         }
     }
-    let owner = rustix::process::geteuid().is_root().then(|| (meta.uid(), meta.gid()));
+    // In a user namespace, which there is where Landlock does not do, no other owner can be named.
+    let names_owners = rustix::process::geteuid().is_root() && means != (Means::Mounts { landlock: 0 });
+    let owner = names_owners.then(|| (meta.uid(), meta.gid()));
     let look = Look { mode: meta.mode() & 0o777, owner };
     Ok(Some(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries }))
 }

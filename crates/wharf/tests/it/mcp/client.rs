@@ -76,8 +76,13 @@ impl Client {
 
     /// As the settings of an agent's client say it.
     pub(crate) fn start_as_it_is(wharf: &Wharf, project: &Path, args: &[&str]) -> Self {
+        Self::start_where(wharf, project, args, "")
+    }
+
+    /// On a machine that has no more than these failpoints say.
+    pub(crate) fn start_where(wharf: &Wharf, project: &Path, args: &[&str], failpoints: &str) -> Self {
         let mut command = wharf.command(["mcp"].into_iter().chain(args.iter().copied()));
-        command.current_dir(project).env(leak::MARK, wharf.state());
+        command.current_dir(project).env(leak::MARK, wharf.state()).env("WHARF_FAILPOINTS", failpoints);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let (to, out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

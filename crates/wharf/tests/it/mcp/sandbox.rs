@@ -73,32 +73,52 @@ fn what_makes_other_programs_run_something_is_told_once_and_written_down() {
     client.leave();
 }
 
-/// A mount over a file goes when the file is replaced; credential helpers replace files.
+/// What credential helpers write, and where only the directory above was there.
+const LATER: [&str; 8] = [
+    ".ssh/id_rsa",
+    ".aws/credentials",
+    ".pgpass",
+    ".config/gh/hosts.yml",
+    ".docker/config.json",
+    ".local/share/keyrings/login",
+    ".cache/huggingface/token",
+    ".cargo/credentials.toml",
+];
+
+/// A mount over a file goes when the file is replaced; credential helpers replace files. And a directory in which nothing is
+/// hidden yet may hold a secret a moment later.
 #[test]
 fn what_is_hidden_stays_so_while_a_shell_lives_whatever_happens_to_it_outside() {
-    let wharf = Wharf::new();
-    let home = home(&wharf);
-    std::fs::create_dir(home.join(".ssh")).unwrap();
-    std::fs::write(home.join(".ssh/id_rsa"), "KEY ONE").unwrap();
-    std::fs::write(home.join(".netrc"), "password ONE").unwrap();
-    std::fs::write(home.join("notes"), "shown").unwrap();
-    let mut client = Client::start(&wharf, &[]);
-    client.initialize();
-    let look = "cat ~/.ssh/id_rsa ~/.netrc ~/.aws/credentials ~/.pgpass 2>&1; cat ~/notes; ls -A ~";
-    let before = client.run(look);
-    assert!(before.content().contains("shown") && !before.content().contains("ONE"), "{before:?}");
-    std::fs::write(home.join("new"), "password TWO").unwrap();
-    std::fs::rename(home.join("new"), home.join(".netrc")).unwrap();
-    std::fs::rename(home.join(".ssh"), home.join("old")).unwrap();
-    std::fs::create_dir_all(home.join(".ssh")).unwrap();
-    std::fs::create_dir(home.join(".aws")).unwrap();
-    for name in [".ssh/id_rsa", ".aws/credentials", ".pgpass"] {
-        std::fs::write(home.join(name), "KEY TWO").unwrap();
+    for machine in ["", "landlock=4", "landlock=0", "namespaces=0", "namespaces=0,landlock=2"] {
+        let wharf = Wharf::new();
+        let home = home(&wharf);
+        for dir in [".ssh", ".config/other", ".docker", ".local", ".cache/other", ".cargo"] {
+            std::fs::create_dir_all(home.join(dir)).unwrap();
+        }
+        std::fs::write(home.join(".ssh/id_rsa"), "KEY ONE").unwrap();
+        std::fs::write(home.join(".netrc"), "password ONE").unwrap();
+        std::fs::write(home.join("notes"), "shown").unwrap();
+        let mut client = Client::start_where(&wharf, &wharf.scratch(), &["--structured"], machine);
+        client.initialize();
+        let files = LATER.map(|name| format!("~/{name}")).join(" ");
+        let look = format!("cat ~/.netrc {files} 2>&1; cat ~/notes; ls -A ~ ~/.config ~/.local");
+        let before = client.run(&look);
+        assert!(
+            before.content().contains("shown") && !before.content().contains("ONE"),
+            "{machine}: {before:?}"
+        );
+        std::fs::write(home.join("new"), "password TWO").unwrap();
+        std::fs::rename(home.join("new"), home.join(".netrc")).unwrap();
+        std::fs::rename(home.join(".ssh"), home.join("old")).unwrap();
+        for name in LATER {
+            std::fs::create_dir_all(home.join(name).parent().unwrap()).unwrap();
+            std::fs::write(home.join(name), "KEY TWO").unwrap();
+        }
+        let after = client.run(&look);
+        assert!(!after.content().contains("ONE") && !after.content().contains("TWO"), "{machine}: {after:?}");
+        assert!(after.content().contains("shown"), "{machine}: {after:?}");
+        client.leave();
     }
-    let after = client.run(look);
-    assert!(!after.content().contains("ONE") && !after.content().contains("TWO"), "{after:?}");
-    assert!(after.content().contains("shown"), "{after:?}");
-    client.leave();
 }
 
 #[test]
