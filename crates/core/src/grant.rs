@@ -3,7 +3,7 @@
 //! The working directory is open, the program is an absolute path. There are two ways to a grant: [`unrestricted`], which
 //! checks that a spec makes sense and forbids nothing, and a [policy](crate::policy).
 
-use crate::policy::{Extra, Facts, OPEN};
+use crate::policy::{Basis, Extra, Facts, OPEN};
 use crate::spec::{Command, Spec, SpecIo, is_name, merge};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -32,6 +32,8 @@ pub struct Grant {
     pub(crate) terms: Vec<String>,
     /// The sandbox; none for `open`.
     pub(crate) confine: Option<Confine>,
+    /// What that was drawn up from, if others may enter it, too.
+    pub(crate) basis: Option<Basis>,
     /// What the sandbox should hold and does not on this machine.
     pub(crate) missing: Vec<Extra>,
     /// What is in force, in one line; empty for `open`.
@@ -127,6 +129,7 @@ pub(crate) fn prepare(spec: Spec, cwd: OwnedFd, env: Vec<(OsString, OsString)>) 
         facts: Facts::default(),
         terms: Vec::new(),
         confine: None,
+        basis: None,
         missing: Vec::new(),
         note: String::new(),
         cwd,

@@ -165,13 +165,18 @@ impl OnOwnerExit {
 
 /// First byte of an encoded plan. A shim is installed with the program that sends it the plan; the number guards against
 /// one that was left from another installation, or replaced while that program runs. It answers what it knows.
-pub const VERSION: u8 = 5;
+pub const VERSION: u8 = 6;
 
 impl Plan {
     /// The plan as bytes for the launch socket.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut w = Writer::new();
+        self.write(&mut w);
+        w.into_bytes()
+    }
+
+    pub(crate) fn write(&self, w: &mut Writer) {
         w.u8(VERSION).text(&self.id).bytes(self.program.as_bytes());
         w.list(self.argv.iter().map(|s| s.as_bytes()));
         w.list(self.env.iter().map(|s| s.as_bytes()));
@@ -194,21 +199,26 @@ impl Plan {
                 w.u8(0);
             }
         }
-        self.resources.write(&mut w);
-        w.into_bytes()
+        self.resources.write(w);
     }
 
     /// The plan back from bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(bytes);
+        let plan = Self::read(&mut r)?;
+        r.done()?;
+        Ok(plan)
+    }
+
+    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         if r.u8()? != VERSION {
             return Err(DecodeError::Unknown);
         }
-        let plan = Self {
+        Ok(Self {
             id: r.text()?,
             program: c_string(r.bytes()?)?,
-            argv: c_strings(&mut r)?,
-            env: c_strings(&mut r)?,
+            argv: c_strings(r)?,
+            env: c_strings(r)?,
             io: match r.u8()? {
                 1 => Io::Pipe(PipeInput::Empty),
                 2 => Io::Pipe(PipeInput::Open),
@@ -230,13 +240,11 @@ impl Plan {
             },
             confine: match r.u8()? {
                 0 => None,
-                1 => Some(Confine::read(&mut r)?),
+                1 => Some(Confine::read(r)?),
                 _ => return Err(DecodeError::Unknown),
             },
-            resources: Resources::read(&mut r)?,
-        };
-        r.done()?;
-        Ok(plan)
+            resources: Resources::read(r)?,
+        })
     }
 }
 

@@ -4,8 +4,8 @@
 //! distributions bring what it does not. Nothing here is needed to hold a terminal; `wharf doctor` asks.
 
 use crate::confine::{
-    self, Confine, Fault, Identity, Metadata, Mount, Namespaces, OwnNet, OwnUser, Ready, Sockets, Standing,
-    Step,
+    self, Confine, Fault, Identity, Metadata, Mount, Namespaces, OwnNet, OwnUser, Provision, Ready, Sockets,
+    Standing, Step,
 };
 use crate::failpoint;
 use crate::plan::Size;
@@ -109,7 +109,7 @@ pub fn own_mounts(net: OwnNet, user: OwnUser) -> Result<(), Obstacle> {
         return Err(Obstacle { step: Step::Namespace, errno: libc::EPERM });
     }
     let mounts = vec![Mount::Fresh { path: c"/".into(), bytes: 4096 }];
-    try_inside(&with_mounts(mounts, net, user), &Standing::default(), &|| Ok(()))
+    try_inside(&with_mounts(mounts, net, user), &Standing::none(), &|| Ok(()))
 }
 
 /// Directories that are written in layers of their own, with what is written kept below `dir`: in a container its file
@@ -137,7 +137,7 @@ fn try_layer(base: &Path, user: OwnUser) -> Result<(), Obstacle> {
     let (path, upper) = (c_path(&lower)?, c_path(&base.join("upper"))?);
     let layer = Mount::Layer { path: path.clone(), is, upper, fresh: vec![c"kept".into()] };
     let confine = with_mounts(vec![Mount::Everything, layer], OwnNet::No, user);
-    let standing = Standing::make(&confine).map_err(told)?;
+    let standing = Standing::make(Some(&confine), Provision::Own).map_err(told)?;
     let kept = c_path(&lower.join("kept"))?;
     let made = c_path(&lower.join("made"))?;
     // A directory that was there can be replaced, and one can be made.

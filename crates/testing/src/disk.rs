@@ -13,7 +13,7 @@ impl SmallDisk {
     /// None where the test may not mount.
     #[must_use]
     pub fn mount(at: PathBuf, size: &str) -> Option<Self> {
-        fs::create_dir(&at).unwrap();
+        fs::create_dir_all(&at).unwrap();
         let options = format!("size={size},mode=700");
         let mounted = run("mount", &["-t", "tmpfs", "-o", &options, "wharf-test", at.to_str().unwrap()]);
         mounted.then(|| Self(at))

@@ -5,31 +5,27 @@
 //! next is only which of the names a directory holds, and only for as long as the directory is the same one and the
 //! kernel says that nothing in it was made, removed or renamed: its identity, its mount and its times. What those names
 //! are, and where links lead, is always found out anew.
-//!
-//! What surprises: a time is only as good as its clock's tick. So a directory that changed just now, or that lies on a
-//! file system whose times are another machine's or may be anything, is listed again the next time.
 
+mod listing;
+mod stamp;
 #[cfg(test)]
 mod tests;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Statx, StatxFlags};
+pub(crate) use listing::{Listing, Listings};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use stamp::{Settled, Sight, Stamp, see};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
-use wharf_shim::confine::{IDENTIFYING, Identity};
+use wharf_shim::confine::Identity;
 
 /// So many in the same directory are found out by listing it.
 const MANY: usize = 4;
-
-/// File systems that live on this machine and keep the times of directories as they should: ext4, xfs, btrfs, tmpfs,
-/// overlayfs, f2fs, zfs, bcachefs.
-const LOCAL: [u64; 8] =
-    [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
 
 /// Something that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,17 +68,6 @@ pub(crate) struct Tree {
     settled: Settled,
 }
 
-/// In seconds.
-#[derive(Debug, Clone, Copy)]
-struct Settled(i64);
-
-impl Default for Settled {
-    /// No kernel's clock for files ticks as slowly as this.
-    fn default() -> Self {
-        Self(2)
-    }
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Node {
     path: PathBuf,
@@ -97,21 +82,6 @@ struct Remembered {
     stamp: Stamp,
     /// Those of the children that exist.
     there: Vec<usize>,
-}
-
-/// As long as it is the same, a directory holds the same names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    is: Identity,
-    mount: u64,
-    changed: (i64, u32),
-    modified: (i64, u32),
-}
-
-/// What is known of a place in the file system at this moment.
-struct Sight {
-    stamp: Stamp,
-    kind: FileType,
 }
 
 impl Tree {
@@ -224,17 +194,13 @@ impl Tree {
         let children = &self.nodes[at].children;
         let name = |child: &usize| self.nodes[*child].name.as_os_str();
         let Ok((dir, names)) = open(real, children.len()) else { return (Vec::new(), None) };
-        let before = now();
-        let stamp = see(dir.as_fd(), OsStr::new(""), AtFlags::EMPTY_PATH).map(|sight| sight.stamp);
+        let stamp = self.settled.stamp(dir.as_fd());
         let exists = |name: &OsStr| see(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         let there: Vec<usize> = match names.then(|| all_names(&dir)).flatten() {
             Some(names) => children.iter().copied().filter(|child| names.contains(name(child))).collect(),
             None => children.iter().copied().filter(|child| exists(name(child))).collect(),
         };
-        let settled = stamp.ok().filter(|stamp| {
-            stamp.changed.0.max(stamp.modified.0) < before - self.settled.0 && is_local(dir.as_fd())
-        });
-        let remembered = settled.map(|stamp| Remembered { stamp, there: there.clone() });
+        let remembered = stamp.map(|stamp| Remembered { stamp, there: there.clone() });
         (there, remembered)
     }
 }
@@ -299,24 +265,6 @@ fn follow(path: &Path) -> Option<(Sight, Option<PathBuf>)> {
     Some((sight, super::roots::real_path(fd.as_fd()).ok()))
 }
 
-fn see(dir: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> Result<Sight, Errno> {
-    let stat =
-        rustix::fs::statx(dir, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | IDENTIFYING)?;
-    let kind = FileType::from_raw_mode(u32::from(stat.stx_mode));
-    Ok(Sight { stamp: Stamp::of(&stat), kind })
-}
-
-impl Stamp {
-    fn of(stat: &Statx) -> Self {
-        Self {
-            is: Identity::of_stat(stat),
-            mount: stat.stx_mnt_id,
-            changed: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
-            modified: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
-        }
-    }
-}
-
 /// To be listed if that is worth it and allowed. What cannot be listed can still hold what can be reached.
 fn open(dir: &Path, wanted: usize) -> Result<(OwnedFd, bool), Errno> {
     let plain = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -331,16 +279,6 @@ fn open(dir: &Path, wanted: usize) -> Result<(OwnedFd, bool), Errno> {
 fn all_names(dir: &OwnedFd) -> Option<HashSet<OsString>> {
     let names = Dir::read_from(dir).ok()?;
     names.map(|entry| Some(OsStr::from_bytes(entry.ok()?.file_name().to_bytes()).to_owned())).collect()
-}
-
-fn is_local(dir: BorrowedFd<'_>) -> bool {
-    rustix::fs::fstatfs(dir).is_ok_and(|stat| LOCAL.contains(&stat.f_type.cast_unsigned()))
-}
-
-/// In whole seconds, as files have it.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(0)
 }
 
 /// Whether a path is another or lies in it. Both as the kernel tells them: absolute, without links, dots or needless slashes.

@@ -255,8 +255,9 @@ impl Policy {
             _ => admitted.path,
         };
         let mut grant = grant::prepare(spec, admitted.fd, env)?;
-        if let Some(Confinement { confine, missing, note, .. }) = confinement {
+        if let Some(Confinement { confine, basis, missing, note, .. }) = confinement {
             grant.confine = Some(confine);
+            grant.basis = basis;
             grant.missing = missing;
             grant.note = note;
         }

@@ -10,6 +10,7 @@
 use super::profile::{Namespaces, Network, Terms, UnixSockets, Use};
 use std::fmt;
 use std::path::Path;
+use std::sync::OnceLock;
 use wharf_shim::confine::{OwnNet, OwnUser};
 use wharf_shim::probe::{self, Obstacle};
 
@@ -31,6 +32,8 @@ pub struct Machine {
     pub as_root: bool,
     /// Directories that are written in layers, which mounts alone do not give.
     pub layers: Result<(), Obstacle>,
+    /// Whether a network of its own can be had besides mounts, once somebody has asked.
+    pub network: OnceLock<bool>,
 }
 
 /// What a sandbox is held by here.
@@ -126,7 +129,12 @@ impl Machine {
             landlock,
             filters: probe::seccomp().map(|_| ()),
             as_root: may_mount(),
+            network: OnceLock::new(),
         }
+    }
+
+    fn own_network(&self) -> bool {
+        *self.network.get_or_init(|| probe::own_mounts(OwnNet::Loopback, OwnUser::IfNeeded).is_ok())
     }
 
     /// What a sandbox is held by where the choice is free.
@@ -154,7 +162,7 @@ impl Machine {
                 (Extra::Signals, older(landlock)),
                 (Extra::AbstractSockets, older(landlock)),
                 (Extra::Watches, self.as_root && landlock != 0),
-                (Extra::Loopback, terms.network == Network::Loopback && !own_network()),
+                (Extra::Loopback, terms.network == Network::Loopback && !self.own_network()),
             ],
             Means::Rules { landlock } => vec![
                 (Extra::ProtectedNames, writes && terms.protects()),
@@ -173,11 +181,6 @@ impl Machine {
 /// Where Landlock does not keep root from looking into other processes, a user namespace does.
 pub(super) fn own_user(landlock: u32) -> OwnUser {
     if landlock < LANDLOCK_NEEDED.0 { OwnUser::Always } else { OwnUser::IfNeeded }
-}
-
-/// Whether a network of its own can be had besides.
-pub(super) fn own_network() -> bool {
-    probe::own_mounts(OwnNet::Loopback, OwnUser::IfNeeded).is_ok()
 }
 
 /// What the commands of an agent can expect on a machine.

@@ -41,6 +41,8 @@ mod visible;
 
 pub use visible::is_hidden;
 
+pub(crate) use confinement::Basis;
+
 pub use account::Homes;
 pub use ask::{Answer, Approvals, Asker, Asking, Question, Shown, TooLong, Values};
 pub use audit::{Audit, AuditError};

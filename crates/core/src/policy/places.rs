@@ -4,7 +4,8 @@
 use super::account::Homes;
 use super::below::Below;
 use super::caches::{self, Caches};
-use super::existing::{Tree, find};
+use super::confinement::Drawn;
+use super::existing::{Listings, Tree, find};
 use super::machine::Machine;
 use super::secrets;
 use crate::store::{Dirs, Holder};
@@ -44,20 +45,28 @@ pub struct Known {
     real_home: OnceLock<Option<PathBuf>>,
     caches: OnceLock<Caches>,
     machine: OnceLock<Machine>,
-    below: Remembered,
+    below: Remembered<Below>,
+    listings: Remembered<Listings>,
+    drawn: Remembered<Drawn>,
 }
 
 /// What is only remembered makes no difference between two places.
-#[derive(Debug, Clone, Default)]
-struct Remembered(Arc<Below>);
+#[derive(Debug, Default)]
+struct Remembered<T>(Arc<T>);
 
-impl PartialEq for Remembered {
+impl<T> Clone for Remembered<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> PartialEq for Remembered<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Remembered {}
+impl<T> Eq for Remembered<T> {}
 
 impl Places {
     /// As an environment tells them, for a program that keeps its terminals there: `HOME`, and `XDG_CONFIG_HOME` or
@@ -126,6 +135,16 @@ impl Places {
     /// What is remembered of projects inside projects.
     pub(super) fn below(&self) -> Arc<Below> {
         self.known.below.0.clone()
+    }
+
+    /// Views that were drawn up before.
+    pub(super) fn drawn(&self) -> &Drawn {
+        &self.known.drawn.0
+    }
+
+    /// What is remembered of what directories held.
+    pub(super) fn listings(&self) -> &Listings {
+        &self.known.listings.0
     }
 
     /// What the machine offers to hold a sandbox with.

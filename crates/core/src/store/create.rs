@@ -5,7 +5,7 @@
 
 use super::meta::Meta;
 use super::pool::{Ready, Started};
-use super::{Holder, Store};
+use super::{Holder, Store, sandbox};
 use crate::client::Client;
 use crate::error::{CreateError, ReadError};
 use crate::grant::Grant;
@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
+use wharf_shim::confine::Provision;
 use wharf_shim::failpoint;
 use wharf_shim::journal::{EVENTS, META, OUT};
 use wharf_shim::launch::{self, Descriptors, LaunchError, PATIENCE, Returning, Sent};
@@ -35,8 +36,9 @@ impl Store {
     pub(super) async fn make(&self, id: TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
         let store = self.clone();
         let begun = tokio::task::spawn_blocking(move || store.begin(id, grant)).await;
-        let Begun { mut claim, terminal, sent, started, on_owner_exit } =
+        let Begun { mut claim, terminal, sent, started, grant, entrance } =
             begun.map_err(|error| CreateError::Files(io::Error::other(error)))??;
+        let on_owner_exit = grant.spec.on_owner_exit;
         let (owner, returning) = match sent.heard().await {
             Ok(heard) => heard,
             Err(error) => {
@@ -52,11 +54,18 @@ impl Store {
                 }
                 // What a holder has begun and not told may have to be ended, which takes its time.
                 let _ = tokio::task::spawn_blocking(move || drop(claim)).await;
+                if entrance == Entrance::Joined && matches!(error, LaunchError::Sandbox { .. }) {
+                    self.shared.sandboxes.failed();
+                    return Box::pin(self.make(terminal.id().clone(), grant)).await;
+                }
                 return Err(error.into());
             }
         };
         self.expect_back(returning);
         self.get_ready(on_owner_exit);
+        if entrance == Entrance::Offered {
+            self.forget_sandbox_later();
+        }
         failpoint::hit("create.after_start");
         claim.keep();
         if on_owner_exit == OnOwnerExit::Kill {
@@ -86,7 +95,13 @@ impl Store {
             ReadError::Io(error) => error,
             other => io::Error::other(other),
         })?;
-        let descriptors = Descriptors { cwd: grant.cwd, events, out, listener };
+        let provision = match self.shared.keep_spare {
+            true => self.shared.sandboxes.provide(&grant),
+            false => Provision::Own,
+        };
+        let entrance = Entrance::of(&provision);
+        let cwd = grant.cwd.try_clone()?;
+        let descriptors = Descriptors { cwd, events, out, listener, provision };
         let afterwards = self.afterwards();
         let (sent, started) = match holder {
             None => (launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?, None),
@@ -101,8 +116,18 @@ impl Store {
             },
         };
         claim.made = Made::Sent;
-        let (sent, on_owner_exit) = (Unanswered::new(sent)?, grant.spec.on_owner_exit);
-        Ok(Begun { sent, claim, terminal, started, on_owner_exit })
+        Ok(Begun { sent: Unanswered::new(sent)?, claim, terminal, started, grant, entrance })
+    }
+
+    /// Descriptors of a sandbox keep file systems in use.
+    fn forget_sandbox_later(&self) {
+        let shared = Arc::downgrade(&self.shared);
+        tokio::spawn(async move {
+            let _ = timeout(sandbox::LIFE, std::future::pending::<()>()).await;
+            if let Some(shared) = shared.upgrade() {
+                shared.sandboxes.forget_old();
+            }
+        });
     }
 
     fn keep_lease(&self, id: &TerminalId, owner: Arc<UnixStream>) {
@@ -168,7 +193,29 @@ struct Begun {
     claim: Claim,
     terminal: Terminal,
     started: Option<Started>,
-    on_owner_exit: OnOwnerExit,
+    grant: Grant,
+    entrance: Entrance,
+}
+
+/// How a terminal came by its sandbox, if it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entrance {
+    /// By itself.
+    Own,
+    /// By itself, for others to enter.
+    Offered,
+    /// It entered one that stood.
+    Joined,
+}
+
+impl Entrance {
+    fn of(provision: &Provision) -> Self {
+        match provision {
+            Provision::Own => Self::Own,
+            Provision::Offer(_) => Self::Offered,
+            Provision::Join(_) => Self::Joined,
+        }
+    }
 }
 
 /// What one creator has made of a terminal so far, and takes away again unless it is kept. What another creator

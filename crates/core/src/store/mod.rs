@@ -9,6 +9,7 @@ mod file;
 mod meta;
 mod pool;
 mod retention;
+mod sandbox;
 mod settle;
 
 pub(crate) use file::{open as open_file, open_events, read_meta};
@@ -101,6 +102,8 @@ struct Shared {
     spare: Mutex<Option<pool::Ready>>,
     /// Shims that hold terminals of this store and are asked to come back.
     away: Mutex<Vec<Returning>>,
+    /// Sandboxes that can be entered.
+    sandboxes: sandbox::Sandboxes,
     /// Whether it has been tried, or is being tried, what becomes of orphans.
     tried_orphan: AtomicBool,
     /// Whether nobody reaps them, as far as is known.
@@ -140,6 +143,7 @@ impl Store {
             keep_spare: spares == Spares::One,
             spare: Mutex::default(),
             away: Mutex::default(),
+            sandboxes: sandbox::Sandboxes::default(),
             tried_orphan: AtomicBool::new(false),
             unreaped: AtomicBool::new(false),
             leases: Mutex::default(),

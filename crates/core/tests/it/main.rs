@@ -22,6 +22,7 @@ mod limits;
 mod output;
 mod owner;
 mod retention;
+mod sandbox;
 mod settling;
 mod shell;
 mod start;

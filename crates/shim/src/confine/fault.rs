@@ -38,6 +38,8 @@ pub enum Step {
     Filter = 10,
     /// Making a directory that is to be protected.
     Placeholder = 11,
+    /// Entering a sandbox that stands.
+    Join = 12,
 }
 
 /// How long a fault is in bytes.
@@ -64,7 +66,7 @@ impl Fault {
 }
 
 impl Step {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Namespace,
         Self::User,
         Self::Propagation,
@@ -76,6 +78,7 @@ impl Step {
         Self::Rule,
         Self::Filter,
         Self::Placeholder,
+        Self::Join,
     ];
 
     /// What was being done.
@@ -93,6 +96,7 @@ impl Step {
             Self::Rule => "opening a path for its Landlock rule",
             Self::Filter => "loading the filter on system calls",
             Self::Placeholder => "making a directory that is to be protected",
+            Self::Join => "entering the sandbox of the command before",
         }
     }
 }

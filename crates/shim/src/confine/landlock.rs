@@ -110,11 +110,12 @@ fn kernels_version() -> Result<u32, Errno> {
     }
 }
 
-pub(super) fn restrict(
+/// A ruleset with all of the rules. `terminal` is the one that the command runs on, if it does.
+pub(super) fn make(
     version: u32,
     rules: &[Rule],
     terminal: Option<BorrowedFd<'_>>,
-) -> Result<(), (Fault, Errno)> {
+) -> Result<OwnedFd, (Fault, Errno)> {
     let at = |step| move |errno| (Fault::new(step), errno);
     let (ruleset, known) = (ruleset(version).map_err(at(Step::Ruleset))?, handled(version));
     for (index, rule) in rules.iter().enumerate() {
@@ -123,10 +124,16 @@ pub(super) fn restrict(
     if let Some(terminal) = terminal {
         allow(ruleset.as_fd(), terminal, DEVICE & ON_FILE & known).map_err(at(Step::Ruleset))?;
     }
+    Ok(ruleset)
+}
+
+/// From here on the rules hold. The kernel copies them: each who enters is by itself, and a rule that is added later is for
+/// later ones.
+pub(super) fn enter(ruleset: BorrowedFd<'_>) -> Result<(), (Fault, Errno)> {
     // SAFETY: takes no pointer.
     match unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0) } {
         0 => Ok(()),
-        _ => Err(at(Step::Ruleset)(super::last_errno())),
+        _ => Err((Fault::new(Step::Ruleset), super::last_errno())),
     }
 }
 

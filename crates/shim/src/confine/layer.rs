@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr};
 use std::fs::DirBuilder;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ struct Slot {
     files: (CString, Identity),
     work: (CString, Identity),
     path: PathBuf,
-    _lock: OwnedFd,
+    lock: OwnedFd,
 }
 
 impl Layers {
@@ -54,10 +54,19 @@ impl Layers {
         Some([slot.files.clone(), slot.work.clone()])
     }
 
-    /// Gives them back. What the kernel keeps in its own directory has a mode with which nobody could remove it later.
+    /// While one of them is open, nothing else writes there.
+    pub(super) fn locks(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.taken.iter().map(|(_, slot)| slot.lock.as_fd())
+    }
+
+    /// Gives them back. What the kernel keeps in its own directory has a mode with which not everybody could remove it
+    /// later; but as long as a sandbox stands, the kernel needs it.
     pub(crate) fn give_back(self) {
-        for (_, slot) in self.taken {
-            let _ = std::fs::remove_dir(slot.path.join("work/work"));
+        for (_, Slot { path, lock, .. }) in self.taken {
+            drop(lock);
+            if take_lock(&path).is_ok() {
+                let _ = std::fs::remove_dir(path.join("work/work"));
+            }
         }
     }
 }
@@ -67,20 +76,26 @@ impl Slot {
         for number in 0..SLOTS {
             let path = upper.join(number.to_string());
             make(&path)?;
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let lock = rustix::fs::open(&path, flags, Mode::empty())?;
-            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            let lock = match take_lock(&path) {
                 Err(Errno::WOULDBLOCK) => continue,
-                locked => locked?,
-            }
+                lock => lock?,
+            };
             let files = directory(&path.join("files"))?;
             for name in fresh {
                 begin_empty(&path.join("files"), Path::new(OsStr::from_bytes(name.as_bytes())))?;
             }
-            return Ok(Self { files, work: directory(&path.join("work"))?, path, _lock: lock });
+            return Ok(Self { files, work: directory(&path.join("work"))?, path, lock });
         }
         Err(Errno::BUSY)
     }
+}
+
+/// Whoever has a descriptor of the same opening has it, too.
+fn take_lock(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let lock = rustix::fs::open(path, flags, Mode::empty())?;
+    rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(lock)
 }
 
 fn make(path: &Path) -> Result<(), Errno> {

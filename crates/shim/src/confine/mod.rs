@@ -18,19 +18,23 @@ mod mount;
 mod namespace;
 mod placeholder;
 mod prepare;
+mod sandbox;
 mod standing;
 mod wire;
 
 pub use fault::{Fault, Step};
 pub(crate) use landlock::version as landlock_version;
 pub use placeholder::Keeper;
-pub(crate) use prepare::{Named, Ready};
+pub(crate) use prepare::{Entrance, Named, Ready};
+pub(crate) use sandbox::MOST_PARTS;
+pub use sandbox::{Answer, Offered, Provision, Sandbox};
 pub(crate) use standing::Standing;
 
 use rustix::fs::{AtFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CString;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 /// The whole sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,7 +173,7 @@ pub enum Mount {
         /// Its permissions and owner.
         look: Look,
         /// What is in it.
-        entries: Vec<Entry>,
+        entries: Arc<[Entry]>,
     },
     /// A directory that may be written and is not: changes go to another place, and only who has that sees them. Where the
     /// kernel cannot do that with this directory, nothing is done. Things in it have other identities afterwards.
@@ -327,22 +331,61 @@ impl Identity {
 /// `terminal` is the command's own PTY, which it may always use.
 pub(crate) fn enter(ready: &Ready<'_>, terminal: Option<BorrowedFd<'_>>) -> Result<(), (Fault, Errno)> {
     let at = |step| move |errno| (Fault::new(step), errno);
-    if let Namespaces::Mount { net, user } = ready.namespaces {
-        namespace::leave(&ready.namespace, net, user)?;
-        mount::make(&ready.mounts, ready.terminal.as_ref())?;
-        if let Some(directory) = &ready.directory {
-            mount::enter(directory).map_err(at(Step::Directory))?;
+    let own = match &ready.entrance {
+        Entrance::Make(mounts) => make(ready, mounts, terminal)?,
+        Entrance::Join(sandbox) => {
+            sandbox.join(ready.namespaces)?;
+            enter_directory(ready)?;
+            None
         }
-    }
+    };
+    let ruleset = match &ready.entrance {
+        Entrance::Make(_) => own.as_ref().map(AsFd::as_fd),
+        Entrance::Join(sandbox) => sandbox.ruleset(),
+    };
     // What dies in a sandbox may have read what it must not write.
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(rustix::process::Resource::Core, none).map_err(at(Step::Privileges))?;
     capability::drop_all_but(ready.keep).map_err(at(Step::Privileges))?;
     rustix::thread::set_no_new_privs(true).map_err(at(Step::Privileges))?;
-    if ready.landlock > 0 {
-        landlock::restrict(ready.landlock, ready.rules, terminal)?;
+    match ruleset {
+        Some(ruleset) => landlock::enter(ruleset)?,
+        // Never without, where there should be one.
+        None if ready.landlock > 0 => return Err(at(Step::Ruleset)(Errno::BADF)),
+        None => {}
     }
     filter::load_into_kernel(&ready.filter).map_err(at(Step::Filter))
+}
+
+/// Makes a sandbox around this process, but for what it gives up for good. Answers with the ruleset, if it has one.
+fn make(
+    ready: &Ready<'_>,
+    mounts: &[prepare::Covering<'_>],
+    terminal: Option<BorrowedFd<'_>>,
+) -> Result<Option<OwnedFd>, (Fault, Errno)> {
+    let spaces = match ready.namespaces {
+        Namespaces::Mount { net, user } => {
+            let users = namespace::leave(&ready.namespace, net, user)?;
+            mount::make(mounts, ready.terminal.as_ref())?;
+            Some((users, net))
+        }
+        Namespaces::None => None,
+    };
+    enter_directory(ready)?;
+    let ruleset = match ready.landlock {
+        0 => None,
+        version => Some(landlock::make(version, ready.rules, terminal)?),
+    };
+    if let Some((to, locks)) = &ready.offer {
+        let ruleset = ruleset.as_ref().map(AsFd::as_fd);
+        sandbox::Made { mounts: spaces, ruleset, locks }.hand_to(*to);
+    }
+    Ok(ruleset)
+}
+
+fn enter_directory(ready: &Ready<'_>) -> Result<(), (Fault, Errno)> {
+    let entered = ready.directory.as_ref().map_or(Ok(()), mount::enter);
+    entered.map_err(|errno| (Fault::new(Step::Directory), errno))
 }
 
 /// Of the last call that was made through the C library.

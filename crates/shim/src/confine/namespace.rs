@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::ffi::CStr;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Own numbers, each mapped to itself, as the kernel reads them.
 #[derive(Debug)]
@@ -27,8 +27,17 @@ impl Maps {
     }
 }
 
+/// Whose user namespace a process is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Users {
+    /// That of everybody else.
+    Everybodys,
+    /// One of its own.
+    Own,
+}
+
 /// Leaves, and makes sure that nothing done among the new mounts reaches the old ones.
-pub(super) fn leave(maps: &Maps, net: OwnNet, user: OwnUser) -> Result<(), (Fault, Errno)> {
+pub(super) fn leave(maps: &Maps, net: OwnNet, user: OwnUser) -> Result<Users, (Fault, Errno)> {
     let at = |step| move |errno| (Fault::new(step), errno);
     // Shared memory and queues without a path go by the user alone, so there are none but its own.
     let wanted = libc::CLONE_NEWNS
@@ -39,18 +48,17 @@ pub(super) fn leave(maps: &Maps, net: OwnNet, user: OwnUser) -> Result<(), (Faul
         };
     let with_user = || {
         unshare(wanted | libc::CLONE_NEWUSER).map_err(at(Step::Namespace))?;
-        stay_oneself(maps).map_err(at(Step::User))
+        stay_oneself(maps).map_err(at(Step::User))?;
+        Ok(Users::Own)
     };
-    match user {
+    let users = match user {
         OwnUser::Always => with_user()?,
         OwnUser::IfNeeded => match unshare(wanted) {
             Err(Errno::PERM) => with_user()?,
-            done => done.map_err(at(Step::Namespace))?,
+            done => done.map(|()| Users::Everybodys).map_err(at(Step::Namespace))?,
         },
-    }
-    // The kernel forgets this when credentials change, and a user namespace is such a change.
-    let death = Some(rustix::process::Signal::KILL);
-    rustix::process::set_parent_process_death_signal(death).map_err(at(Step::Namespace))?;
+    };
+    die_with_parent().map_err(at(Step::Namespace))?;
     // In both directions: what is mounted on the machine later would be here without having been judged, and not
     // read-only as everything else. The price is that what the machine unmounts stays in use here until the end.
     let own = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
@@ -58,7 +66,28 @@ pub(super) fn leave(maps: &Maps, net: OwnNet, user: OwnUser) -> Result<(), (Faul
     if net == OwnNet::Loopback {
         switch_on_loopback().map_err(at(Step::Loopback))?;
     }
-    Ok(())
+    Ok(users)
+}
+
+/// Enters one that stands.
+pub(super) fn enter(namespace: BorrowedFd<'_>) -> Result<(), Errno> {
+    // SAFETY: takes no pointer, and this process has one thread that shares nothing with others. No kind is asked for: the
+    // descriptor says which it is.
+    match unsafe { libc::setns(namespace.as_raw_fd(), 0) } {
+        0 => Ok(()),
+        _ => Err(super::last_errno()),
+    }
+}
+
+/// After entering those that others are in, too: what is counted by command, and goes with it, is its own.
+pub(super) fn part_from_others() -> Result<(), Errno> {
+    unshare(libc::CLONE_NEWIPC)?;
+    die_with_parent()
+}
+
+/// The kernel forgets this when credentials change, and another user namespace is such a change.
+fn die_with_parent() -> Result<(), Errno> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
 }
 
 fn unshare(flags: i32) -> Result<(), Errno> {

@@ -3,12 +3,15 @@
 use super::bpf::Instruction;
 use super::fault::{Fault, Step};
 use super::standing::Standing;
-use super::{Confine, Entry, Hidden, Identity, Look, Mount, Namespaces, Rule, capability, filter, namespace};
+use super::{
+    Confine, Entry, Hidden, Identity, Look, Mount, Namespaces, Provision, Rule, Sandbox, capability, filter,
+    namespace,
+};
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString, OsStr};
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
 
@@ -18,7 +21,9 @@ pub(crate) struct Ready<'a> {
     pub(super) namespaces: Namespaces,
     pub(super) landlock: u32,
     pub(super) namespace: namespace::Maps,
-    pub(super) mounts: Vec<Covering<'a>>,
+    pub(super) entrance: Entrance<'a>,
+    /// Who gets what is made, and the locks that go with it.
+    pub(super) offer: Option<(BorrowedFd<'a>, Vec<BorrowedFd<'a>>)>,
     pub(super) rules: &'a [Rule],
     pub(super) keep: CapabilitySet,
     pub(super) filter: Vec<Instruction>,
@@ -26,9 +31,18 @@ pub(crate) struct Ready<'a> {
     pub(super) terminal: Option<Named>,
 }
 
+/// How a sandbox is entered.
+#[derive(Debug)]
+pub(crate) enum Entrance<'a> {
+    /// By making it, with these mounts.
+    Make(Vec<Covering<'a>>),
+    /// It stands.
+    Join(&'a Sandbox),
+}
+
 /// A mount with everything it takes.
 #[derive(Debug)]
-pub(super) enum Covering<'a> {
+pub(crate) enum Covering<'a> {
     Hide {
         path: &'a CStr,
         is: Identity,
@@ -89,7 +103,7 @@ pub(super) enum Covering<'a> {
 
 /// What is cloned before any mount can cover or change it. The child fills the cell in its own copy of it.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     pub(super) path: &'a CStr,
     pub(super) is: Identity,
     pub(super) tree: OnceCell<OwnedFd>,
@@ -139,18 +153,29 @@ impl Named {
 impl<'a> Ready<'a> {
     pub(crate) fn new(
         confine: &'a Confine,
-        standing: &Standing,
+        standing: &'a Standing,
         directory: Option<Named>,
         terminal: Option<Named>,
     ) -> Result<Self, (Fault, Errno)> {
-        let mounts = confine.mounts.iter().enumerate().map(|(at, mount)| {
-            covering(mount, standing, at).map_err(|errno| (Fault::nth(Step::Mount, at), errno))
-        });
+        let mounts = || {
+            confine.mounts.iter().enumerate().map(|(at, mount)| {
+                covering(mount, standing, at).map_err(|errno| (Fault::nth(Step::Mount, at), errno))
+            })
+        };
+        let (entrance, offer) = match &standing.provision {
+            Provision::Join(sandbox) => (Entrance::Join(sandbox), None),
+            Provision::Own => (Entrance::Make(mounts().collect::<Result<_, _>>()?), None),
+            Provision::Offer(to) => {
+                let offer = (to.as_fd(), standing.layers.locks().collect());
+                (Entrance::Make(mounts().collect::<Result<_, _>>()?), Some(offer))
+            }
+        };
         Ok(Self {
             namespaces: confine.namespaces,
             landlock: confine.landlock,
             namespace: namespace::Maps::own(),
-            mounts: mounts.collect::<Result<_, _>>()?,
+            entrance,
+            offer,
             rules: &confine.rules,
             keep: capability::kept(),
             filter: filter::program(confine).map_err(|errno| (Fault::new(Step::Filter), errno))?,

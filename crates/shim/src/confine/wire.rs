@@ -150,7 +150,7 @@ impl Mount {
                 path: c_string(r.bytes()?)?,
                 is: Identity::read(r)?,
                 look: Look::read(r)?,
-                entries: many(r, Entry::read)?,
+                entries: many(r, Entry::read)?.into(),
             },
             14 => Self::Layer {
                 path: c_string(r.bytes()?)?,
@@ -286,8 +286,9 @@ mod tests {
             Just(Mount::Terminals),
             Just(Mount::Everything),
             (path(), identity()).prop_map(|(path, is)| Mount::Writable { path, is }),
-            (path(), identity(), look(), proptest::collection::vec(entry(), 0..4))
-                .prop_map(|(path, is, look, entries)| Mount::View { path, is, look, entries }),
+            (path(), identity(), look(), proptest::collection::vec(entry(), 0..4)).prop_map(
+                |(path, is, look, entries)| Mount::View { path, is, look, entries: entries.into() }
+            ),
             (path(), identity(), path(), proptest::collection::vec(path(), 0..3))
                 .prop_map(|(path, is, upper, fresh)| Mount::Layer { path, is, upper, fresh }),
         ]

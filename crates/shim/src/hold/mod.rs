@@ -15,11 +15,11 @@ mod serve;
 mod settling;
 pub(crate) mod wait;
 
-use crate::confine::Standing;
+use crate::confine::{Provision, Standing};
 use crate::failpoint;
 use crate::journal::record::{Record, Start};
 use crate::journal::write::Journal;
-use crate::plan::Plan;
+use crate::plan::{Io, Plan};
 use crate::spawn::{self, Running, Stage, StartError};
 use crate::tree::cgroup::Cgroup;
 use crate::tree::{Identity, Members, proc};
@@ -36,6 +36,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 pub struct Handover {
     /// What to run.
     pub plan: Plan,
+    /// How it comes by its sandbox.
+    pub provision: Provision,
     /// The working directory.
     pub cwd: OwnedFd,
     /// The journal's records; the exclusive lock on it travels with the descriptor.
@@ -69,7 +71,9 @@ pub enum Parting {
 /// Starts the command, in a cgroup of its own if there is one, and holds the terminal until nothing of it is left.
 pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) -> Parting {
     failpoint::arm(&handover.plan.env);
-    let Handover { plan, cwd, events, out, listener, mut creator } = handover;
+    let Handover { plan, provision, cwd, events, out, listener, mut creator } = handover;
+    // On a PTY there is a mount and a rule for that, which are nobody else's.
+    let provision = if matches!(plan.io, Io::Pty(_)) { Provision::Own } else { provision };
     let mut journal = match Journal::begin(events, out, plan.limits.keep) {
         Ok(journal) => journal,
         Err(error) => {
@@ -83,7 +87,8 @@ pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) -> Par
         cgroup.limit(&plan.resources);
     }
     let started = prepare(place).and_then(|signals| {
-        let standing = protect(&plan)?;
+        let standing = Standing::make(plan.confine.as_ref(), provision)
+            .map_err(|(fault, errno)| Stage::Confine(fault).failed()(errno))?;
         match start(&plan, cwd, place, &mut journal, &mut cgroup, &standing, &creator) {
             Ok((running, root)) => Ok((running, root, standing, signals)),
             Err(error) => {
@@ -116,12 +121,6 @@ pub fn hold(handover: Handover, place: Place, mut cgroup: Option<Cgroup>) -> Par
 struct Leave {
     cgroup: Option<Cgroup>,
     standing: Standing,
-}
-
-/// Makes what the sandbox needs to stand in the file system.
-fn protect(plan: &Plan) -> Result<Standing, StartError> {
-    let Some(confine) = &plan.confine else { return Ok(Standing::default()) };
-    Standing::make(confine).map_err(|(fault, errno)| Stage::Confine(fault).failed()(errno))
 }
 
 /// Signals are seen to before anything can end: one that nobody takes would be gone.

@@ -12,6 +12,7 @@ mod error;
 
 pub use error::LaunchError;
 
+use crate::confine::{MOST_PARTS, Provision};
 use crate::guard;
 use crate::hold::{Handover, Place, hold};
 use crate::plan::{self, Plan};
@@ -20,6 +21,7 @@ use crate::spawn::{Stage, StartError};
 use crate::tree::cgroup::Cgroup;
 use crate::wire::frame::{Deframer, MAX_FRAME, MAX_PLAN, frame};
 use crate::wire::message::{Reply, Request};
+use crate::wire::value::{Reader, Writer};
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -54,10 +56,12 @@ pub struct Descriptors {
     pub out: File,
     /// The control socket, listening.
     pub listener: UnixListener,
+    /// How the command comes by its sandbox, if it has one.
+    pub provision: Provision,
 }
 
-/// Those and the socket for the next plan.
-const TRAVELLING: usize = 5;
+/// Four, those of a sandbox, and the socket for the next plan.
+const TRAVELLING: usize = 5 + MOST_PARTS;
 /// What a shim says when it has come back.
 const BACK: u8 = 1;
 
@@ -309,10 +313,10 @@ pub fn hold_on_thread(
 ) -> Result<Sent, LaunchError> {
     let (owner, creator) = pair().map_err(LaunchError::Silent)?;
     owner.set_nonblocking(true).map_err(LaunchError::Silent)?;
-    let Descriptors { cwd, events, out, listener } = descriptors;
+    let Descriptors { cwd, events, out, listener, provision } = descriptors;
     let name = format!("wharf-{}", plan.id.get(..8).unwrap_or(&plan.id));
     let cgroup_parent = cgroup_parent.map(Path::to_owned);
-    let handover = Handover { plan, cwd, events, out, listener, creator };
+    let handover = Handover { plan, provision, cwd, events, out, listener, creator };
     std::thread::Builder::new()
         .name(name)
         .spawn(move || {
@@ -368,8 +372,12 @@ fn send_plan(
     with: &Descriptors,
     next: Option<&UnixStream>,
 ) -> io::Result<Vec<u8>> {
-    let mut message = frame(&plan.encode());
+    let mut w = Writer::new();
+    plan.write(&mut w);
+    with.provision.write(&mut w);
+    let mut message = frame(&w.into_bytes());
     let mut fds = vec![with.cwd.as_fd(), with.events.as_fd(), with.out.as_fd(), with.listener.as_fd()];
+    fds.extend(with.provision.descriptors());
     fds.extend(next.map(AsFd::as_fd));
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TRAVELLING))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -400,7 +408,8 @@ pub fn receive(mut creator: UnixStream) -> io::Result<Option<Received>> {
         }
         deframer.push(&bytes[..n]);
         if let Some(body) = deframer.next_frame().map_err(io::Error::other)? {
-            let plan = match Plan::decode(body) {
+            let mut reader = Reader::new(body);
+            let plan = match Plan::read(&mut reader) {
                 Ok(plan) => plan,
                 Err(error) => {
                     let answer = Reply::OtherVersion { plans: plan::VERSION };
@@ -408,7 +417,7 @@ pub fn receive(mut creator: UnixStream) -> io::Result<Option<Received>> {
                     return Err(io::Error::other(error));
                 }
             };
-            return unpack(plan, fds, creator).map(Some);
+            return unpack(plan, reader, fds, creator).map(Some);
         }
     }
 }
@@ -431,9 +440,12 @@ fn receive_some(socket: &mut UnixStream, bytes: &mut [u8], fds: &mut Vec<OwnedFd
     Ok(received.bytes)
 }
 
-fn unpack(plan: Plan, fds: Vec<OwnedFd>, creator: UnixStream) -> io::Result<Received> {
+fn unpack(plan: Plan, mut rest: Reader<'_>, fds: Vec<OwnedFd>, creator: UnixStream) -> io::Result<Received> {
     let mut fds = fds.into_iter();
     let mut take = || fds.next().ok_or_else(|| io::Error::other("the plan came without its descriptors"));
     let (cwd, events, out, listener) = (take()?, take()?.into(), take()?.into(), take()?.into());
-    Ok((Handover { plan, cwd, events, out, listener, creator }, take().ok().map(UnixStream::from)))
+    let provision = Provision::read(&mut rest, || fds.next()).map_err(io::Error::other)?;
+    rest.done().map_err(io::Error::other)?;
+    let next = fds.next().map(UnixStream::from);
+    Ok((Handover { plan, provision, cwd, events, out, listener, creator }, next))
 }

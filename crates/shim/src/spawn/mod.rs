@@ -90,7 +90,7 @@ fn confinement<'a>(
     plan: &'a Plan,
     cwd: BorrowedFd<'_>,
     input: BorrowedFd<'_>,
-    standing: &Standing,
+    standing: &'a Standing,
 ) -> Result<Option<Ready<'a>>, StartError> {
     let Some(confine) = &plan.confine else { return Ok(None) };
     let (directory, terminal) = match (confine.namespaces, plan.io) {

@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
-use wharf_shim::confine::Confine;
+use wharf_shim::confine::{Confine, Provision};
 use wharf_shim::journal::record::Status;
 use wharf_shim::plan::Plan;
 
@@ -21,15 +21,31 @@ pub(crate) type Answers = BTreeMap<String, i32>;
 /// Makes all attempts in that sandbox, on a PTY.
 #[track_caller]
 pub(crate) fn carry_out(place: &Place, confine: Option<Confine>) -> Answers {
+    carry_out_with(place, Place::on_pty(program(place, confine)), Provision::Own)
+}
+
+/// Makes all attempts in a sandbox that another command has made.
+#[track_caller]
+pub(crate) fn carry_out_after_another(place: &Place, confine: Confine) -> Answers {
+    let provision = place.standing(&confine);
+    carry_out_with(place, program(place, Some(confine)), provision)
+}
+
+fn program(place: &Place, confine: Option<Confine>) -> Plan {
     let program = place.path("attempts");
     if !program.exists() {
         std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     }
     let argv = ["attempts", "--exact", "attempt::every_attempt", INSIDE, "--nocapture"];
-    let plan = Place::on_pty(place.plan(&program, &argv, confine));
+    place.plan(&program, &argv, confine)
+}
+
+#[track_caller]
+fn carry_out_with(place: &Place, plan: Plan, provision: Provision) -> Answers {
     let mut env = plan.env.clone();
     env.push(c_path(Path::new(&format!("WHARF_TEST_SOCKET={}", place.path("socket").display()))));
-    let outcome = place.launch(&Plan { env, ..plan }).unwrap().end();
+    let held = place.launch_with(&Plan { env, ..plan }, &place.path("root"), provision);
+    let outcome = held.unwrap().end();
     assert_eq!(outcome.status, Status::Code(0), "{}", outcome.output);
     let answers: Answers = outcome
         .output

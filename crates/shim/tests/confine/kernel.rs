@@ -1,6 +1,6 @@
 //! What a confined command can ask of the kernel, and of programs outside.
 
-use super::attempt::{Answers, carry_out};
+use super::attempt::{Answers, carry_out, carry_out_after_another};
 use super::place::{Place, Who, everybody, hide};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -183,5 +183,20 @@ fn it_dies_with_its_holder() {
         let mut fds = [rustix::event::PollFd::new(&pidfd, rustix::event::PollFlags::IN)];
         let guard = rustix::event::Timespec { tv_sec: 20, tv_nsec: 0 };
         assert_eq!(rustix::event::poll(&mut fds, Some(&guard)).unwrap(), 1, "{who:?}");
+    }
+}
+
+#[test]
+fn a_command_that_enters_a_standing_sandbox_is_as_confined_as_the_one_that_made_it() {
+    for who in everybody() {
+        let place = Place::new(who);
+        let _listeners = listen(&place);
+        let with_mounts = || Confine { mounts: vec![hide(&place.path("socket"))], ..place.confine() };
+        for confine in [with_mounts(), Confine { sockets: Sockets::None, ..place.plain_confine() }] {
+            let answers = carry_out_after_another(&place, confine);
+            check(&answers, &REFUSED);
+            assert_ne!(answers["socket by path"], 0, "{who:?}: {answers:?}");
+            assert_ne!(answers["socket by name"], 0, "{who:?}: {answers:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use wharf_shim::confine::{Confine, Mount};
 
 /// Everything read-only, with a layer over the place's `cache` whose changes go to `layers`.
-fn confine(place: &Place, fresh: &[&str]) -> Confine {
+pub(crate) fn confine(place: &Place, fresh: &[&str]) -> Confine {
     let cache = place.path("cache");
     let fresh = fresh.iter().map(|name| std::ffi::CString::new(*name).unwrap()).collect();
     let layer = Mount::Layer {
@@ -22,7 +22,7 @@ fn confine(place: &Place, fresh: &[&str]) -> Confine {
     Confine { mounts: vec![Mount::Everything, writable, layer], ..confine }
 }
 
-fn place(who: super::place::Who) -> Place {
+pub(crate) fn place(who: super::place::Who) -> Place {
     let place = Place::new(who);
     for dir in ["layers", "cache", "cache/deep", "cache/server"] {
         place.make_dir(dir);
@@ -33,7 +33,7 @@ fn place(who: super::place::Who) -> Place {
     place
 }
 
-fn untouched(place: &Place) {
+pub(crate) fn untouched(place: &Place) {
     let read = |name: &str| fs::read_to_string(place.path("cache").join(name)).unwrap();
     assert_eq!((read("kept"), read("deep/file")), ("kept\n".to_owned(), "deep\n".to_owned()));
     assert_eq!(fs::read_dir(place.path("cache")).unwrap().count(), 3);

@@ -12,6 +12,7 @@ mod layer;
 mod moved;
 mod place;
 mod placeholder;
+mod shared;
 mod start;
 mod terminal;
 mod view;

@@ -11,10 +11,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use wharf_shim::confine::{
-    Absent, Access, Confine, Hidden, Identity, Metadata, Mount, Namespaces, OwnNet, OwnUser, Rule, Sockets,
+    Absent, Access, Answer, Confine, Hidden, Identity, Metadata, Mount, Namespaces, Offered, OwnNet, OwnUser,
+    Provision, Rule, Sockets,
 };
 use wharf_shim::journal::read::Events;
 use wharf_shim::journal::record::Status;
@@ -180,6 +182,27 @@ impl Place {
     }
 
     pub(crate) fn launch_in(&self, plan: &Plan, cwd: &Path) -> Result<Held, LaunchError> {
+        self.launch_with(plan, cwd, Provision::Own)
+    }
+
+    /// What a sandbox is that one command has made and handed over before it ended.
+    #[track_caller]
+    pub(crate) fn standing(&self, confine: &Confine) -> Provision {
+        let (offered, provision) = Offered::ask().unwrap();
+        let plan = self.line("true", Some(confine.clone()));
+        self.launch_with(&plan, &self.path("root"), provision).unwrap().end().succeeded();
+        match offered.look() {
+            Answer::Stands(sandbox) => Provision::Join(Arc::new(sandbox)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn launch_with(
+        &self,
+        plan: &Plan,
+        cwd: &Path,
+        provision: Provision,
+    ) -> Result<Held, LaunchError> {
         let (mut command, idle) = shim(&self.path("shim"), None, Descent::Child).unwrap();
         match self.who {
             Who::Ordinary if rustix::process::geteuid().is_root() => {
@@ -194,7 +217,7 @@ impl Place {
         let mut child = command.spawn().unwrap();
         drop(command);
         let state = tempfile::tempdir().unwrap();
-        let descriptors = descriptors(&state, cwd);
+        let descriptors = Descriptors { provision, ..descriptors(&state, cwd) };
         match idle.send(plan, &descriptors, Afterwards::Leave).and_then(answered) {
             Ok((pid, owner)) => Ok(Held { child, state, pid, owner }),
             Err(error) => {
@@ -237,6 +260,7 @@ pub(crate) fn descriptors(state: &TempDir, cwd: &Path) -> Descriptors {
         events: read_write(&state.path().join("events")),
         out: read_write(&state.path().join("out")),
         listener: UnixListener::bind(state.path().join("control")).unwrap(),
+        provision: Provision::Own,
     }
 }
 

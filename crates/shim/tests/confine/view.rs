@@ -14,7 +14,7 @@ fn name(text: &str) -> CString {
 fn view(place: &Place, entries: Vec<Entry>) -> Mount {
     let home = place.path("home");
     let look = Look { mode: 0o750, owner: None };
-    Mount::View { path: c_path(&home), is: identity(&home), look, entries }
+    Mount::View { path: c_path(&home), is: identity(&home), look, entries: entries.into() }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! shim. What an agent can have put into a root is never believed: a cache inside a root, or behind a link that lies in
 //! one, gets no rule of its own.
 
+mod basis;
 mod keep;
 mod mount;
 mod rule;
@@ -11,6 +12,9 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod view;
+
+pub(crate) use basis::Basis;
+pub(crate) use view::Drawn;
 
 use super::caches::{Tools, servers};
 use super::existing::{Found, Holding, Sighting, find, is_within};
@@ -101,6 +105,8 @@ const WAYS_OUT: &str =
 /// A sandbox that can be had here.
 pub(super) struct Confinement {
     pub(super) confine: Confine,
+    /// What it was drawn up from, if it can be known later whether that is still so.
+    pub(super) basis: Option<Basis>,
     /// Where the command finds its temporary directory.
     pub(super) temporary: PathBuf,
     /// What it should hold and does not here.
@@ -117,6 +123,7 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
     let machine = ground.places.machine();
     let means = machine.choose(terms.namespaces).map_err(|unable| format!("{unable}; {WAYS_OUT}"))?;
     let (draft, missing) = (Draft::new(terms, means, ground)?, machine.missing(terms, means));
+    let mut basis = Basis::default();
     let confine = match means {
         Means::Mounts { landlock } => Confine {
             name: profile.name.clone(),
@@ -125,7 +132,7 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
                 user: machine::own_user(landlock),
             },
             landlock,
-            mounts: draft.mounts()?,
+            mounts: draft.mounts(&mut basis)?,
             rules: if landlock == 0 { Vec::new() } else { draft.rules()? },
             sockets: match terms.network {
                 Network::On | Network::Loopback => Sockets::UnixAndNetwork,
@@ -153,6 +160,7 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
             },
         },
     };
+    basis.look_around(&confine.rules, ground.places.listings());
     let temporary = match means {
         Means::Mounts { .. } => PathBuf::from(TEMPORARY[0]),
         Means::Rules { .. } => ground.temp.to_owned(),
@@ -162,7 +170,7 @@ pub(super) fn confine(profile: &Profile, ground: &Ground<'_>) -> Result<Option<C
         Use::Read => Tools::default(),
     };
     let note = note(profile, terms, ground, (means, &temporary));
-    Ok(Some(Confinement { confine, temporary, missing, tools, note }))
+    Ok(Some(Confinement { confine, basis: basis.known(), temporary, missing, tools, note }))
 }
 
 /// For whoever wonders why a command fails, human or model.

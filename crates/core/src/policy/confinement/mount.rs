@@ -1,6 +1,7 @@
 //! The mounts of a sandbox, in the order in which they are made: all read-only, what is written back again, what is
 //! hidden, what stays as it is.
 
+use super::basis::Basis;
 use super::keep::{fix, keep};
 use super::view::{self, Views};
 use super::{Draft, SHARED_MEMORY, Spot, TEMPORARY, c_path, find, identity, is_within};
@@ -28,7 +29,7 @@ enum How {
 }
 
 impl Draft<'_> {
-    pub(super) fn mounts(&self) -> Result<Vec<Mount>, String> {
+    pub(super) fn mounts(&self, basis: &mut Basis) -> Result<Vec<Mount>, String> {
         let mut mounts = vec![Mount::Everything];
         if self.means == (Means::Mounts { landlock: 0 }) {
             mounts.push(view::devices()?);
@@ -50,9 +51,9 @@ impl Draft<'_> {
             covered.iter().any(|outer| is_within(path, outer))
                 && !back.iter().any(|(spot, _)| is_within(path, &spot.path))
         };
-        let viewed = self.lay_out(&back, self.views(is_gone), &mut mounts)?;
+        let viewed = self.lay_out(&back, self.views(is_gone), basis, &mut mounts)?;
         let is_gone = |path: &Path| is_gone(path) || path.parent().is_some_and(|dir| viewed.contains(dir));
-        self.hide(is_gone, &mut mounts)?;
+        self.hide(is_gone, basis, &mut mounts)?;
         if self.terms.protects() {
             self.protect(&mut mounts)?;
         }
@@ -92,13 +93,17 @@ impl Draft<'_> {
         &self,
         back: &[(Spot, How)],
         mut views: Views,
+        basis: &mut Basis,
         mounts: &mut Vec<Mount>,
     ) -> Result<BTreeSet<PathBuf>, String> {
         let mut viewed = BTreeSet::new();
+        let (drawn, listings) = (self.ground.places.drawn(), self.ground.places.listings());
         let mut show = |(path, left_out): (PathBuf, BTreeSet<OsString>), mounts: &mut Vec<Mount>| {
-            let view = view::view(&path, &left_out, self.means)?;
-            viewed.extend(view.is_some().then_some(path));
-            mounts.extend(view);
+            if let Some((view, listing)) = drawn.view(&path, left_out, self.means, listings)? {
+                basis.listed(listing);
+                mounts.push(view);
+                viewed.insert(path);
+            }
             Ok::<_, String>(())
         };
         for (spot, how) in back {
@@ -135,7 +140,12 @@ impl Draft<'_> {
     }
 
     /// But for what other mounts have covered already: sockets of agents often lie among temporary files.
-    fn hide(&self, is_gone: impl Fn(&Path) -> bool, mounts: &mut Vec<Mount>) -> Result<(), String> {
+    fn hide(
+        &self,
+        is_gone: impl Fn(&Path) -> bool,
+        basis: &mut Basis,
+        mounts: &mut Vec<Mount>,
+    ) -> Result<(), String> {
         let mut last: Option<(&Path, Identity)> = None;
         for found in self.hidden.iter().filter(|found| !is_gone(&found.real)) {
             self.hold(&found.real, mounts)?;
@@ -147,6 +157,7 @@ impl Draft<'_> {
                         _ => identity(parent)?,
                     };
                     last = Some((parent, is));
+                    basis.hidden(found.is);
                     Hidden::In(is)
                 }
             };

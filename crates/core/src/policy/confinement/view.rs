@@ -5,15 +5,16 @@
 //! seen as it was when the command started, and directories in it are the same ones as outside.
 
 use super::{Draft, c_path, identity, is_within};
-use crate::policy::existing::Holding;
+use crate::policy::existing::{Holding, Listing, Listings};
 use crate::policy::machine::Means;
 use rustix::fs::{Access, AtFlags, CWD};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, DirEntry};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use wharf_shim::confine::{Entry, Look, Mount};
 
 /// Each name is a mount. A directory with more of them than this is left as it is, with mounts over what is hidden in it.
@@ -72,12 +73,48 @@ fn is_own(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == own)
 }
 
-/// The view of a directory, or nothing if it cannot be listed or holds too much.
-pub(super) fn view(
-    path: &Path,
-    left_out: &BTreeSet<OsString>,
+/// Views that were drawn up before.
+#[derive(Debug, Default)]
+pub(crate) struct Drawn {
+    known: Mutex<HashMap<PathBuf, View>>,
+}
+
+#[derive(Debug)]
+struct View {
+    listing: Listing,
+    left_out: BTreeSet<OsString>,
     means: Means,
-) -> Result<Option<Mount>, String> {
+    mount: Mount,
+}
+
+impl Drawn {
+    /// The view of a directory, or nothing if it cannot be listed or holds too much. Without its listing, if nobody could
+    /// say later whether the directory has changed.
+    pub(super) fn view(
+        &self,
+        path: &Path,
+        left_out: BTreeSet<OsString>,
+        means: Means,
+        listings: &Listings,
+    ) -> Result<Option<(Mount, Option<Listing>)>, String> {
+        let listing = listings.of(path);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = known.get(path)
+            && (Some(view.listing), view.means, &view.left_out) == (listing, means, &left_out)
+        {
+            return Ok(Some((view.mount.clone(), listing)));
+        }
+        let Some(mount) = view(path, &left_out, means)? else { return Ok(None) };
+        // What was listed is what it was before and is after.
+        let listing = listing.filter(|listing| listings.of(path) == Some(*listing));
+        if let Some(listing) = listing {
+            known.insert(path.to_owned(), View { listing, left_out, means, mount: mount.clone() });
+        }
+        Ok(Some((mount, listing)))
+    }
+}
+
+fn view(path: &Path, left_out: &BTreeSet<OsString>, means: Means) -> Result<Option<Mount>, String> {
     let (Ok(meta), Ok(listed)) = (fs::symlink_metadata(path), fs::read_dir(path)) else { return Ok(None) };
     let mut entries = Vec::new();
     for entry in listed {
@@ -93,7 +130,7 @@ pub(super) fn view(
     let names_owners = rustix::process::geteuid().is_root() && means != (Means::Mounts { landlock: 0 });
     let owner = names_owners.then(|| (meta.uid(), meta.gid()));
     let look = Look { mode: meta.mode() & 0o777, owner };
-    Ok(Some(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries }))
+    Ok(Some(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries: entries.into() }))
 }
 
 /// Sockets, pipes and devices of others are nobody's business.
@@ -133,5 +170,5 @@ pub(super) fn devices() -> Result<Mount, String> {
         link("stderr", "/proc/self/fd/2"),
     ]);
     let look = Look { mode: 0o755, owner: None };
-    Ok(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries })
+    Ok(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries: entries.into() })
 }
