@@ -20,6 +20,9 @@ pub(crate) struct Job {
     pub(crate) on: Stream,
 }
 
+/// Nothing to be done.
+pub(crate) const PLAIN: Job = Job { needs: &[], before: "", script: "", prints: "", on: Stream::Pipe };
+
 /// What the work is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
@@ -91,7 +94,8 @@ fn places() -> Vec<PathBuf> {
     let (toolchain, built) = (Path::new(TOOLCHAIN).parent().unwrap(), Path::new(env!("CARGO_BIN_EXE_wharf")));
     let peers = built.ancestors().nth(2).unwrap().join("peers");
     let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
-    let installed = ["venv/bin", "node_modules/.bin"].map(|dir| peers.join(dir));
+    let claude = "agents/node_modules/@anthropic-ai/claude-code-linux-x64";
+    let installed = ["venv/bin", "node_modules/.bin", claude].map(|dir| peers.join(dir));
     std::iter::once(toolchain.to_owned()).chain(system).chain(installed).collect()
 }
 

@@ -6,7 +6,7 @@
 use super::Profile;
 use super::cast::{Surroundings, User};
 use super::ground::Ground;
-use super::job::{Stream, bash, say, workshop};
+use super::job::{Job, PLAIN, Stream, bash, say, workshop};
 use crate::harness::{finish, open_gate, read_until};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -183,6 +183,26 @@ fn nothing_of_a_sandbox_is_seen_in_the_project() {
         assert_eq!(std::fs::read_dir(ground.path("root")).unwrap().count(), 0, "as {user:?} in {profile:?}");
         run.kill().unwrap();
         run.wait().unwrap();
+    }
+}
+
+/// Settings of agents can be added by whoever is outside while a shell of an agent lives there.
+#[test]
+fn a_person_adds_a_server_of_claudes_to_the_project_beside_a_running_command() {
+    for user in users().into_iter().filter(|user| {
+        let missing = Job { needs: &["claude"], ..PLAIN }.missing(*user);
+        missing.iter().for_each(|why| say(&format!("skipped as {user:?}: {why}")));
+        missing.is_none()
+    }) {
+        let ground = workshop(user);
+        let line = "echo up; while ! test -e .mcp.json; do sleep 0.05; done; cat .mcp.json";
+        let mut run = ground.run(Profile::Workspace, &["-c", line]).spawn().unwrap();
+        read_until(run.stdout.as_mut().unwrap(), "up\n");
+        let add = "claude mcp add --scope project demo -- /bin/true >/dev/null";
+        let added = bash(&ground, Profile::Open, add, Stream::Pipe);
+        assert_eq!(added.code, Some(0), "as {user:?}: {added:?}");
+        let done = finish(run);
+        assert!(done.code == Some(0) && done.out.contains("demo"), "as {user:?}: {done:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ordinary work: what people do all day comes to the same in `workspace` as in the open, as root and as an ordinary user.
 
 use super::Profile;
-use super::job::{Job, Stream};
+use super::job::{Job, PLAIN, Stream};
 
 /// Each job as two tests: first that it can be done at all, then that it can be done in `workspace`.
 macro_rules! jobs {
@@ -16,8 +16,6 @@ macro_rules! jobs {
         }
     };
 }
-
-const PLAIN: Job = Job { needs: &[], before: "", script: "", prints: "", on: Stream::Pipe };
 
 /// A repository of the root, with a hook that says so when it runs.
 const REPOSITORY: &str = "git init -q . && echo one > file && git add file && git commit -qm first
@@ -108,6 +106,26 @@ jobs! {
         script: "npm ci --silent && npm run --silent build && test -d node_modules/left/
             npm ls --silent >/dev/null && rm -rf node_modules",
         prints: "left\n",
+        ..PLAIN
+    };
+    create_vite_makes_a_project_of_the_root: Job {
+        needs: &["create-vite", "node"],
+        script: "create-vite . --template vanilla --no-interactive >/dev/null </dev/null && test -e package.json && ls -A",
+        prints: ".gitignore\nindex.html\npackage.json\npublic\nsrc\n",
+        ..PLAIN
+    };
+    uv_makes_a_project_of_the_root: Job {
+        needs: &["uv", "python3", "git"],
+        before: "git init -q .",
+        script: "uv init -q --offline --python /usr/bin/python3 --name project . && git status --short | sort
+            uv lock -q --offline --python /usr/bin/python3 && test -e uv.lock && echo locked",
+        prints: "?? .python-version\n?? README.md\n?? pyproject.toml\n?? src/\nlocked\n",
+        ..PLAIN
+    };
+    claude_adds_a_server_for_the_project: Job {
+        needs: &["claude"],
+        script: "claude mcp add --scope project demo -- /bin/true >/dev/null && grep -c demo .mcp.json",
+        prints: "1\n",
         ..PLAIN
     };
     node_starts_children_and_threads: Job {
