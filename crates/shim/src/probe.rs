@@ -21,7 +21,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -112,6 +112,9 @@ pub fn own_mounts(net: OwnNet, user: OwnUser) -> Result<(), Obstacle> {
     try_inside(&with_mounts(mounts, net, user), &Standing::none(), &|| Ok(()))
 }
 
+/// How the names of directories begin in which layers are tried.
+pub const LAYERS: &str = ".layers-";
+
 /// Directories that are written in layers of their own, with what is written kept below `dir`: in a container its file
 /// system can be one that does not take them.
 pub fn layers(dir: &Path, user: OwnUser) -> Result<(), Obstacle> {
@@ -121,8 +124,10 @@ pub fn layers(dir: &Path, user: OwnUser) -> Result<(), Obstacle> {
     }
     // One that is missing is not made for this, and would be on the same file system.
     let dir = dir.ancestors().find(|dir| dir.is_dir()).unwrap_or(dir);
-    let base = dir.join(format!(".layers-{}-{}", std::process::id(), TRIED.fetch_add(1, Ordering::Relaxed)));
+    let base = dir.join(format!("{LAYERS}{}-{}", std::process::id(), TRIED.fetch_add(1, Ordering::Relaxed)));
     let tried = try_layer(&base, user);
+    // The kernel's own directory has a mode with which only root could empty it.
+    let _ = fs::set_permissions(base.join("upper/0/work/work"), PermissionsExt::from_mode(0o700));
     let _ = fs::remove_dir_all(&base);
     tried
 }

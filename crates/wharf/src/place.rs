@@ -7,7 +7,7 @@ use crate::temporary;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use wharf_core::policy::Audit;
+use wharf_core::policy::{Audit, without_dots};
 use wharf_core::{Dirs, Holder, Retention, Spares, Store};
 use wharf_shim::journal::file::{self, Access};
 
@@ -139,7 +139,7 @@ fn read(name: impl AsRef<OsStr>) -> Option<OsString> {
 
 /// A directory from the environment. Relative ones are to be ignored, says the XDG specification.
 fn absolute(name: &str) -> Option<PathBuf> {
-    read(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    read(name).map(PathBuf::from).filter(|path| path.is_absolute()).map(|path| without_dots(&path))
 }
 
 fn dirs() -> Result<Dirs, Failure> {

@@ -13,6 +13,7 @@ mod tests;
 
 pub(crate) use listing::{Listing, Listings};
 
+use super::places::without_dots;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use stamp::{Settled, Sight, Stamp, see};
@@ -89,7 +90,7 @@ impl Tree {
         let mut nodes = vec![Node { path: PathBuf::from("/"), ..Node::default() }];
         for path in paths {
             let mut at = 0;
-            for part in path.components() {
+            for part in without_dots(path).components() {
                 let Component::Normal(name) = part else { continue };
                 at = child(&mut nodes, at, name);
             }

@@ -11,6 +11,7 @@
 //! what a shell line seems to say.
 
 mod account;
+mod alias;
 mod ask;
 pub mod audit;
 mod below;
@@ -54,7 +55,7 @@ pub use line::{Line, Ruled};
 pub use machine::{
     Cause, Extra, LANDLOCK_NEEDED, LANDLOCK_SCOPES, Machine, Means, Outlook, Remedy, Unable, cause,
 };
-pub use places::{Known, Places};
+pub use places::{Known, Places, without_dots};
 pub use profile::{LOCKED, OPEN, WORKSPACE};
 pub use rules::Decision;
 pub use settings::{Change, ChangeKind, Settings};

@@ -2,6 +2,7 @@
 //! moved. Given by the front end; nothing is looked up here.
 
 use super::account::Homes;
+use super::alias::Mounts;
 use super::below::Below;
 use super::caches::{self, Caches};
 use super::confinement::Drawn;
@@ -11,7 +12,7 @@ use super::secrets;
 use crate::store::{Dirs, Holder};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// Where things are.
@@ -43,6 +44,8 @@ pub struct Known {
     spelled: OnceLock<Tree>,
     real_own: OnceLock<Vec<PathBuf>>,
     real_home: OnceLock<Option<PathBuf>>,
+    real_homes: OnceLock<Vec<(PathBuf, PathBuf)>>,
+    names_of_home: OnceLock<Vec<PathBuf>>,
     caches: OnceLock<Caches>,
     machine: OnceLock<Machine>,
     below: Remembered<Below>,
@@ -79,7 +82,7 @@ impl Places {
     ) -> Self {
         let mut places = Self { environment: environment.into_iter().collect(), ..Self::default() };
         let directory =
-            |name| places.variable(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
+            |name| places.variable(name).map(Path::new).filter(|path| path.is_absolute()).map(without_dots);
         let home = directory("HOME");
         let config = directory("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
         let shim = match holder {
@@ -103,8 +106,40 @@ impl Places {
     pub(crate) fn hidden(&self) -> &Tree {
         self.known.hidden.get_or_init(|| {
             let own: Vec<PathBuf> = self.own().map(Path::to_owned).collect();
-            Tree::new(self.secrets().iter().chain(&own))
+            let all: Vec<PathBuf> = self.secrets().iter().cloned().chain(own).collect();
+            let real: Vec<PathBuf> = all.iter().map(|path| self.really(path)).collect();
+            let other_names: Vec<PathBuf> = Mounts::read().other_names(&real).collect();
+            Tree::new(all.iter().chain(&other_names))
         })
+    }
+
+    /// Where something in a home really is, if only the way to the home leads elsewhere.
+    fn really(&self, path: &Path) -> PathBuf {
+        let below = |(written, real): &(PathBuf, PathBuf)| Some(real.join(path.strip_prefix(written).ok()?));
+        self.real_homes().iter().find_map(below).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Every home as it is written and as it really is.
+    fn real_homes(&self) -> &[(PathBuf, PathBuf)] {
+        self.known.real_homes.get_or_init(|| {
+            let homes = self.home.as_deref().into_iter().chain(self.homes.all());
+            homes.filter_map(|home| Some((home.to_owned(), find(home)?.real))).collect()
+        })
+    }
+
+    /// Every name of the person's own homes.
+    pub(crate) fn names_of_home(&self) -> &[PathBuf] {
+        self.known.names_of_home.get_or_init(|| {
+            let mut names: Vec<PathBuf> = self.home.iter().flat_map(|home| spellings(home)).collect();
+            names.extend(Mounts::read().other_names(&names.clone()).filter(|name| self.is_home(name)));
+            names
+        })
+    }
+
+    /// Whether a name leads to the home, and not to a part of it.
+    fn is_home(&self, name: &Path) -> bool {
+        let is = |path: &Path| find(path).map(|found| found.is);
+        self.home.as_deref().and_then(is).is_some_and(|home| is(name) == Some(home))
     }
 
     /// What is hidden as it is written, and as it really is where it exists.
@@ -173,8 +208,8 @@ impl Places {
     /// The same for a list with colons, such as `GOPATH`.
     pub(crate) fn all_located(&self, name: &str) -> Vec<PathBuf> {
         let value = self.variable(name).map_or(&b""[..], OsStrExt::as_bytes);
-        let paths = value.split(|byte| *byte == b':').map(|path| PathBuf::from(OsStr::from_bytes(path)));
-        paths.filter(|path| self.is_narrow(path)).collect()
+        let paths = value.split(|byte| *byte == b':').map(|path| Path::new(OsStr::from_bytes(path)));
+        paths.map(without_dots).filter(|path| self.is_narrow(path)).collect()
     }
 
     /// Where a variable says, or else in a usual place under home, which other variables can have moved. Nowhere else if
@@ -202,7 +237,7 @@ impl Places {
         let value =
             value.strip_prefix(b"unix:path=").or_else(|| value.strip_prefix(b"unix://")).unwrap_or(value);
         let end = value.iter().position(|byte| matches!(byte, b',' | b';')).unwrap_or(value.len());
-        Some(PathBuf::from(OsStr::from_bytes(&value[..end]))).filter(|path| self.is_narrow(path))
+        Some(without_dots(Path::new(OsStr::from_bytes(&value[..end])))).filter(|path| self.is_narrow(path))
     }
 
     fn variable(&self, name: &str) -> Option<&OsStr> {
@@ -211,13 +246,28 @@ impl Places {
 
     /// Hiding or opening `/` or a whole home because of a stray variable would make every command useless, or free.
     fn is_narrow(&self, path: &Path) -> bool {
-        let plain = path.components().all(|part| !matches!(part, std::path::Component::ParentDir));
+        let plain = path.components().all(|part| part != Component::ParentDir);
         let depth = path.components().count();
         path.is_absolute()
             && plain
             && depth > 2
             && !self.home.as_ref().is_some_and(|home| home.starts_with(path))
     }
+}
+
+/// Without `..`, by which no two names can be compared: what is before one is found as the kernel finds it.
+#[must_use]
+pub fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            plain = plain.canonicalize().unwrap_or(plain);
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+    }
+    plain
 }
 
 /// As it is written, and as it really is if it exists.
@@ -234,6 +284,18 @@ mod tests {
     fn places(environment: &[(&str, &str)]) -> Places {
         let environment = environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
         Places { home: Some("/users/u".into()), environment, ..Places::default() }
+    }
+
+    #[test]
+    fn a_name_with_dots_is_the_place_that_it_leads_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(base.join("real/below")).unwrap();
+        std::os::unix::fs::symlink(base.join("real/below"), base.join("link")).unwrap();
+        for (written, plain) in [("real/../real", "real"), ("link/../file", "real/file"), ("no/../x", "x")] {
+            assert_eq!(without_dots(&base.join(written)), base.join(plain), "{written}");
+        }
+        assert_eq!(without_dots(Path::new("/../../a//b/.")), Path::new("/a/b"));
     }
 
     #[test]

@@ -5,13 +5,15 @@
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, DirEntry, File};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use wharf_shim::probe;
 
 /// All of this process.
 #[derive(Debug)]
@@ -69,6 +71,13 @@ pub fn remove_of_terminal(state: &Path, id: &str) {
 /// Removes those whose terminal is gone, and those of killed processes.
 pub fn remove_orphans(state: &Path) {
     remove_stale(state, &state.join("tmp"));
+    // What earlier versions left of trying layers, and what killed processes leave.
+    for entry in fs::read_dir(state).into_iter().flatten().flatten() {
+        let tried = entry.file_name().as_bytes().starts_with(probe::LAYERS.as_bytes());
+        if tried && !is_young(&entry) {
+            remove(&entry.path());
+        }
+    }
 }
 
 const OF_TERMINAL: &str = "run-";
@@ -104,11 +113,15 @@ fn make(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+fn is_young(entry: &DirEntry) -> bool {
+    let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    age.is_none_or(|age| age < YOUNG)
+}
+
 fn remove_stale(state: &Path, all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
         // Whoever has just made one has not locked it yet, or has no terminal for it yet.
-        let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-        if age.is_none_or(|age| age < YOUNG) {
+        if is_young(&entry) {
             continue;
         }
         let name = entry.file_name().to_string_lossy().into_owned();

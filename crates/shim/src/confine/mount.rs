@@ -289,7 +289,10 @@ fn bring(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr) -> Result<(), Er
         Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
         tree => tree?,
     };
-    move_mount(&tree, c"", to, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    match move_mount(&tree, c"", to, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH) {
+        Err(Errno::NOENT) => Ok(()),
+        moved => moved,
+    }
 }
 
 fn blank(dir: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {

@@ -92,9 +92,8 @@ fn why(path: &Path, places: &Places) -> Option<Wide> {
     if path == Path::new("/") {
         return Some(Wide::Everything);
     }
-    let mut homes = places.home.as_deref().into_iter().chain(places.real_home());
-    if let Some(home) = homes.find(|home| home.starts_with(path)) {
-        return Some(Wide::Home(home.to_owned()));
+    if let Some(home) = places.names_of_home().iter().find(|home| home.starts_with(path)) {
+        return Some(Wide::Home(home.clone()));
     }
     if let Some(own) = places.spelled_own().iter().find(|own| own.starts_with(path)) {
         return Some(Wide::Contains(own.clone()));

@@ -4,7 +4,9 @@
 
 use super::Profile;
 use super::cast::{Surroundings, User};
+use super::ground::Ground;
 use super::job::{say, workshop};
+use super::left::users;
 use crate::harness::finish;
 use std::path::Path;
 
@@ -42,29 +44,27 @@ fn reads(user: User, profile: Profile) -> (usize, usize) {
         other.display()
     );
     ground.write("passwd", &passwd);
+    let mount = format!("mount --bind {} /etc/passwd", ground.path("passwd").display());
+    let count = |home: &Path| count(&ground, user, profile, &mount, home);
+    (count(&own), count(&other))
+}
+
+/// How many secrets of a home can be read by a command in mounts that were changed before by somebody who may.
+fn count(ground: &Ground, user: User, profile: Profile, change: &str, home: &Path) -> usize {
     let policy = ground.path("policy.toml");
     let wharf = ground.path("bin/wharf");
     let run = format!("{} run {} --", wharf.display(), profile.flags(policy.to_str().unwrap()).join(" "));
     let drop =
         user.other().map_or(String::new(), |id| format!("setpriv --reuid={id} --regid={id} --clear-groups"));
-    let count = |home: &Path| {
-        let files: Vec<String> = SECRETS.iter().map(|name| home.join(name).display().to_string()).collect();
-        let script = format!("cat {}/plain; cat {} 2>/dev/null; true", home.display(), files.join(" "));
-        let line = format!(
-            "mount --bind {} /etc/passwd && exec {drop} {run} /bin/sh -c '{script}'",
-            ground.path("passwd").display()
-        );
-        // The mount is root's to make, whoever runs the command.
-        let mut unshare = ground.equip(User::Root.command(Surroundings::Usual, "unshare"));
-        unshare.args(["--mount", "--propagation", "private", "sh", "-c", &line]);
-        let done = finish(unshare.spawn().unwrap());
-        assert!(
-            done.code == Some(0) && done.out.starts_with("plain\n"),
-            "as {user:?} in {profile:?}: {done:?}"
-        );
-        done.out.matches("SECRET").count()
-    };
-    (count(&own), count(&other))
+    let files: Vec<String> = SECRETS.iter().map(|name| home.join(name).display().to_string()).collect();
+    let script = format!("cat {}/plain; cat {} 2>/dev/null; true", home.display(), files.join(" "));
+    let line = format!("{change} && exec {drop} {run} /bin/sh -c '{script}'");
+    // The mount is root's to make, whoever runs the command.
+    let mut unshare = ground.equip(User::Root.command(Surroundings::Usual, "unshare"));
+    unshare.args(["--mount", "--propagation", "private", "sh", "-c", &line]);
+    let done = finish(unshare.spawn().unwrap());
+    assert!(done.code == Some(0) && done.out.starts_with("plain\n"), "as {user:?} in {profile:?}: {done:?}");
+    done.out.matches("SECRET").count()
 }
 
 #[test]
@@ -77,6 +77,48 @@ fn secrets_are_hidden_in_the_home_of_the_account_and_from_root_in_every_home() {
         let others = if user == User::Root { 0 } else { SECRETS.len() };
         for profile in [Profile::Workspace, Profile::Bare] {
             assert_eq!(reads(user, profile), (0, others), "as {user:?} in {}", profile.name());
+        }
+    }
+}
+
+/// A home on a data disk that is bound to where homes are, as administrators do it.
+#[test]
+fn a_home_that_is_mounted_twice_is_hidden_by_both_names() {
+    if let Some(why) = User::Root.missing() {
+        return say(&format!("skipped: {why}"));
+    }
+    for user in [User::Root, User::Ordinary] {
+        let reads = |profile| {
+            let ground = workshop(user);
+            let (home, again) = (ground.path("home"), ground.path("outside/again"));
+            put_secrets(user, &home);
+            std::fs::create_dir_all(&again).unwrap();
+            let mount = format!("mount --bind {} {}", home.display(), again.display());
+            count(&ground, user, profile, &mount, &again)
+        };
+        assert_eq!(reads(Profile::Open), SECRETS.len(), "as {user:?}");
+        for profile in [Profile::Workspace, Profile::Bare] {
+            assert_eq!(reads(profile), 0, "as {user:?} in {}", profile.name());
+        }
+    }
+}
+
+#[test]
+fn a_home_that_is_written_with_dots_is_hidden_like_any_other() {
+    for user in users() {
+        let reads = |profile| {
+            let ground = workshop(user);
+            put_secrets(user, &ground.path("home"));
+            let files = SECRETS.map(|name| format!("../home/{name}")).join(" ");
+            let script = format!("cat ../home/plain; cat {files} 2>/dev/null; true");
+            let mut run = ground.run(profile, &["--", "/bin/sh", "-c", &script]);
+            let done = finish(run.env("HOME", ground.path("home/../home")).spawn().unwrap());
+            assert!(done.code == Some(0) && done.out.starts_with("plain\n"), "as {user:?}: {done:?}");
+            done.out.matches("SECRET").count()
+        };
+        assert_eq!(reads(Profile::Open), SECRETS.len(), "as {user:?}");
+        for profile in [Profile::Workspace, Profile::Bare] {
+            assert_eq!(reads(profile), 0, "as {user:?} in {}", profile.name());
         }
     }
 }
