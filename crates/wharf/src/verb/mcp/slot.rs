@@ -162,7 +162,11 @@ impl Slot {
     /// The shell that has this name now, which somebody may have opened or removed.
     async fn find(&mut self) -> Result<(), Refusal> {
         let store = self.ground.store.clone();
-        if self.shell.as_ref().is_some_and(|shell| !store.has(shell.terminal().id())) {
+        let is_gone = |shell: &Shell| {
+            !store.has(shell.terminal().id())
+                || (shell.status().state == State::Starting && was_never_started(shell.terminal()))
+        };
+        if self.shell.as_ref().is_some_and(is_gone) {
             self.shell = None;
             self.start_anew(None);
         }
@@ -300,12 +304,17 @@ fn unopened(name: &str, error: &ShellError) -> Refusal {
     Refusal::new("not_opened", text)
 }
 
-/// All shells of a seat, the oldest first, by the names that they have there.
+/// All shells of a seat, the oldest first, by the names that they have there. What was never started, because its creator
+/// was killed on the way, is none of them.
 pub(super) fn seated(store: &Store, seat: &str) -> std::io::Result<Vec<(String, Terminal)>> {
     let found = store.list()?.into_iter().filter_map(|found| found.terminal.ok());
     let ours = found.filter_map(|terminal| {
-        let meta = terminal.meta().integration.as_ref().filter(|meta| meta.seat == seat)?;
-        Some((meta.name.clone(), terminal))
+        let name = terminal.meta().integration.as_ref().filter(|meta| meta.seat == seat)?.name.clone();
+        (!was_never_started(&terminal)).then_some((name, terminal))
     });
     Ok(ours.collect())
+}
+
+fn was_never_started(terminal: &Terminal) -> bool {
+    terminal.look().is_ok_and(|look| look.phase == Phase::NotStarted)
 }

@@ -4,6 +4,7 @@ use super::client::Client;
 use crate::harness::{Wharf, finish, open_gate, signal};
 use rustix::process::Signal;
 use serde_json::json;
+use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 /// Far more than leaving takes, and less than a client waits before it kills.
@@ -207,4 +208,20 @@ fn any_line_can_be_read_again_by_number_or_by_search() {
         from = page.get("shown")["to_line"].as_u64().unwrap() + 1;
     }
     assert_eq!(all, (1..=300).map(|n| n.to_string()).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_server_that_is_killed_while_it_opens_a_shell_leaves_its_name_free() {
+    for place in ["create.after_files", "create.after_start"] {
+        let wharf = Wharf::new();
+        let failpoint = format!("{place}=kill");
+        let mut first = Client::start_where(&wharf, &wharf.scratch(), &["--structured"], &failpoint);
+        first.initialize();
+        first.send_call("terminal_execute", json!({"command": "echo first"}));
+        assert!(first.child.wait().unwrap().signal().is_some(), "{place}");
+        let mut second = client(&wharf);
+        assert_eq!(second.run("echo second").content(), "second", "{place}");
+        let listed = second.call("terminal_list", json!({}));
+        assert_eq!(listed.get("terminals").as_array().unwrap().len(), 1, "{place}: {listed:?}");
+    }
 }
