@@ -4,8 +4,8 @@
 //! distributions bring what it does not. Nothing here is needed to hold a terminal; `wharf doctor` asks.
 
 use crate::confine::{
-    self, Confine, Fault, Identity, Metadata, Mount, Namespaces, OwnNet, OwnUser, Provision, Ready, Sockets,
-    Standing, Step,
+    self, Absent, Access, Confine, Fault, Identity, Metadata, Mount, Namespaces, OwnNet, OwnUser, Provision,
+    Ready, Rule, Sockets, Standing, Step,
 };
 use crate::failpoint;
 use crate::plan::Size;
@@ -208,6 +208,22 @@ fn try_inside(
             }
         }
     }
+}
+
+/// Whether rules for what is in the root directory are rules for nothing else; in a `chroot` they may be for everything.
+#[must_use]
+pub fn rules_keep_in(landlock: u32) -> bool {
+    let entries = fs::read_dir("/").into_iter().flatten().flatten();
+    let real = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let paths = real.filter_map(|entry| CString::new(entry.path().as_os_str().as_bytes()).ok());
+    let rule = |path| Rule { path, access: Access::Read, is: None, absent: Absent::Skip };
+    let confine = Confine {
+        namespaces: Namespaces::None,
+        landlock,
+        rules: paths.map(rule).collect(),
+        ..with_mounts(Vec::new(), OwnNet::No, OwnUser::IfNeeded)
+    };
+    try_inside(&confine, &Standing::none(), &|| Ok(())).is_ok()
 }
 
 /// The error number with which a child has left.

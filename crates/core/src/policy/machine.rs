@@ -34,6 +34,8 @@ pub struct Machine {
     pub layers: Result<(), Obstacle>,
     /// Whether a network of its own can be had besides mounts, once somebody has asked.
     pub network: OnceLock<bool>,
+    /// Whether Landlock alone keeps a command in, once somebody has asked.
+    pub rules: OnceLock<bool>,
 }
 
 /// What a sandbox is held by here.
@@ -130,7 +132,12 @@ impl Machine {
             filters: probe::seccomp().map(|_| ()),
             as_root: may_mount(),
             network: OnceLock::new(),
+            rules: OnceLock::new(),
         }
+    }
+
+    fn rules_hold(&self, landlock: u32) -> bool {
+        *self.rules.get_or_init(|| probe::rules_keep_in(landlock))
     }
 
     fn own_network(&self) -> bool {
@@ -149,6 +156,7 @@ impl Machine {
             _ if self.filters.is_err() => Err(Unable(self.clone())),
             (true, landlock) => Ok(Means::Mounts { landlock }),
             (false, 0) => Err(Unable(self.clone())),
+            (false, landlock) if !self.rules_hold(landlock) => Err(Unable(self.clone())),
             (false, landlock) => Ok(Means::Rules { landlock }),
         }
     }
@@ -242,6 +250,9 @@ impl fmt::Display for Unable {
         let (version, linux) = LANDLOCK_NEEDED;
         let landlock = match machine.landlock {
             0 => "the kernel has no Landlock".to_owned(),
+            _ if machine.rules.get() == Some(&false) => {
+                "in this chroot Landlock's rules reach beyond the root directory".to_owned()
+            }
             old => format!(
                 "its Landlock is version {old}, and only from version {version} on (Linux {linux}) can files be moved"
             ),

@@ -40,6 +40,8 @@ pub enum Step {
     Placeholder = 11,
     /// Entering a sandbox that stands.
     Join = 12,
+    /// Making sure that no rule reaches beyond the root directory.
+    Reach = 13,
 }
 
 /// How long a fault is in bytes.
@@ -66,7 +68,7 @@ impl Fault {
 }
 
 impl Step {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Namespace,
         Self::User,
         Self::Propagation,
@@ -79,6 +81,7 @@ impl Step {
         Self::Filter,
         Self::Placeholder,
         Self::Join,
+        Self::Reach,
     ];
 
     /// What was being done.
@@ -97,6 +100,9 @@ impl Step {
             Self::Filter => "loading the filter on system calls",
             Self::Placeholder => "making a directory that is to be protected",
             Self::Join => "entering the sandbox of the command before",
+            Self::Reach => {
+                "making sure that Landlock's rules end at the root directory, which in this chroot they do not"
+            }
         }
     }
 }

@@ -137,6 +137,19 @@ pub(super) fn enter(ruleset: BorrowedFd<'_>) -> Result<(), (Fault, Errno)> {
     }
 }
 
+/// In a `chroot` the kernel goes on looking for rules above the root directory, where the very directories that rules are
+/// for may lie around it: then everything is allowed. Where that is so, the root directory can be listed without a rule.
+pub(super) fn check_reach(rules: &[Rule]) -> Result<(), Errno> {
+    if rules.iter().any(|rule| rule.path.as_c_str() == c"/") {
+        return Ok(());
+    }
+    match rustix::fs::open(c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+        Err(Errno::ACCESS) => Ok(()),
+        Err(errno) => Err(errno),
+        Ok(_) => Err(Errno::XDEV),
+    }
+}
+
 /// A kernel of an earlier version says EINVAL or E2BIG, one without Landlock ENOSYS or EOPNOTSUPP.
 fn ruleset(version: u32) -> Result<OwnedFd, Errno> {
     let wanted = RulesetAttr { handled_fs: handled(version), handled_net: 0, scoped: scoped(version) };

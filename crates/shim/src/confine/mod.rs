@@ -354,6 +354,9 @@ pub(crate) fn enter(ready: &Ready<'_>, terminal: Option<BorrowedFd<'_>>) -> Resu
         None if ready.landlock > 0 => return Err(at(Step::Ruleset)(Errno::BADF)),
         None => {}
     }
+    if ready.namespaces == Namespaces::None && ready.landlock > 0 {
+        landlock::check_reach(ready.rules).map_err(at(Step::Reach))?;
+    }
     filter::load_into_kernel(&ready.filter).map_err(at(Step::Filter))
 }
 

@@ -7,7 +7,7 @@ use super::cast::{Surroundings, User};
 use super::ground::Ground;
 use super::job::{say, workshop};
 use super::left::users;
-use crate::harness::finish;
+use crate::harness::{Done, finish};
 use std::path::Path;
 
 /// What is nobody's business, in each home.
@@ -51,6 +51,13 @@ fn reads(user: User, profile: Profile) -> (usize, usize) {
 
 /// How many secrets of a home can be read by a command in mounts that were changed before by somebody who may.
 fn count(ground: &Ground, user: User, profile: Profile, change: &str, home: &Path) -> usize {
+    let done = cat(ground, user, profile, &format!("{change} && exec"), home);
+    assert!(done.code == Some(0) && done.out.starts_with("plain\n"), "as {user:?} in {profile:?}: {done:?}");
+    done.out.matches("SECRET").count()
+}
+
+/// What a command says that shows the secrets of a home, behind a line for root's shell.
+fn cat(ground: &Ground, user: User, profile: Profile, before: &str, home: &Path) -> Done {
     let policy = ground.path("policy.toml");
     let wharf = ground.path("bin/wharf");
     let run = format!("{} run {} --", wharf.display(), profile.flags(policy.to_str().unwrap()).join(" "));
@@ -58,13 +65,11 @@ fn count(ground: &Ground, user: User, profile: Profile, change: &str, home: &Pat
         user.other().map_or(String::new(), |id| format!("setpriv --reuid={id} --regid={id} --clear-groups"));
     let files: Vec<String> = SECRETS.iter().map(|name| home.join(name).display().to_string()).collect();
     let script = format!("cat {}/plain; cat {} 2>/dev/null; true", home.display(), files.join(" "));
-    let line = format!("{change} && exec {drop} {run} /bin/sh -c '{script}'");
+    let line = format!("{before} {drop} {run} /bin/sh -c '{script}'");
     // The mount is root's to make, whoever runs the command.
     let mut unshare = ground.equip(User::Root.command(Surroundings::Usual, "unshare"));
     unshare.args(["--mount", "--propagation", "private", "sh", "-c", &line]);
-    let done = finish(unshare.spawn().unwrap());
-    assert!(done.code == Some(0) && done.out.starts_with("plain\n"), "as {user:?} in {profile:?}: {done:?}");
-    done.out.matches("SECRET").count()
+    finish(unshare.spawn().unwrap())
 }
 
 #[test]
@@ -120,5 +125,26 @@ fn a_home_that_is_written_with_dots_is_hidden_like_any_other() {
         for profile in [Profile::Workspace, Profile::Bare] {
             assert_eq!(reads(profile), 0, "as {user:?} in {}", profile.name());
         }
+    }
+}
+
+/// A root directory that is a second mount of everything, in the very project: rules for the project are rules for all.
+#[test]
+fn in_a_chroot_in_which_rules_keep_nobody_in_nothing_is_started() {
+    if let Some(why) = User::Root.missing() {
+        return say(&format!("skipped: {why}"));
+    }
+    let ground = workshop(User::Ordinary);
+    let (home, inside) = (ground.path("home"), ground.path("root/inside"));
+    put_secrets(User::Ordinary, &home);
+    std::fs::create_dir_all(&inside).unwrap();
+    let (inside, root) = (inside.display(), ground.path("root"));
+    let begin = format!("/usr/sbin/chroot {inside} /usr/bin/env -C {}", root.display());
+    let before = format!("mount --rbind / {inside} && exec {begin}");
+    let open = cat(&ground, User::Ordinary, Profile::Open, &before, &home);
+    assert_eq!((open.code, open.out.matches("SECRET").count()), (Some(0), SECRETS.len()), "{open:?}");
+    for profile in [Profile::Workspace, Profile::Bare] {
+        let done = cat(&ground, User::Ordinary, profile, &before, &home);
+        assert!(done.code == Some(125) && done.err.contains("chroot"), "{}: {done:?}", profile.name());
     }
 }
