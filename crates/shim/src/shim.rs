@@ -4,6 +4,7 @@ use crate::guard;
 use crate::hold::{self, Parting, Place};
 use crate::launch::{self, Descent};
 use crate::probe;
+use crate::signal;
 use crate::tree::cgroup::Cgroup;
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -67,7 +68,7 @@ fn hold_terminals(cgroup_parent: Option<&Path>, descent: Descent) -> u8 {
         become_orphan();
     }
     hold::wait::hear_of_children();
-    hold::wait::ignore_file_size_signal();
+    signal::ignore_file_size();
     if detach().is_err() {
         return FAILURE;
     }

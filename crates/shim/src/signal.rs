@@ -71,6 +71,13 @@ pub fn number(text: &str) -> Option<i32> {
     NAMES.iter().find(|(_, name)| name.strip_prefix("SIG") == Some(bare)).map(|(n, _)| *n)
 }
 
+/// Has a limit on file sizes answered by an error, like a full disk, and not by the death of this process. Commands have it
+/// as they would without.
+pub fn ignore_file_size() {
+    // SAFETY: ignoring a signal installs no code.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

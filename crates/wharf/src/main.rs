@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         let rest: Vec<&OsStr> = rest.iter().map(OsString::as_os_str).collect();
         return wharf_shim::main(&rest).into();
     }
+    wharf_shim::signal::ignore_file_size();
     let cli = Cli::parse_from(arguments);
     let json = cli.wants_json();
     let code = match start(cli) {

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use wharf_core::policy::{Audit, without_dots};
-use wharf_core::{Dirs, Holder, Retention, Spares, Store};
+use wharf_core::{Dirs, Holder, Retention, Spares, Store, TerminalId};
 use wharf_shim::journal::file::{self, Access};
 
 /// What the surroundings say.
@@ -107,6 +107,11 @@ impl Place {
     /// The record of what was run.
     pub(crate) fn audit(&self) -> Result<Audit, Failure> {
         Ok(Audit::open(self.dirs.state.join("audit.jsonl"))?)
+    }
+
+    /// Removes what a terminal that is gone had besides its journal: its temporary files.
+    pub(crate) fn forget(&self, id: &TerminalId) {
+        temporary::remove_of_terminal(&self.dirs.state, id.as_str());
     }
 
     /// The home directory, if there is one.

@@ -309,8 +309,10 @@ fn fresh(size: &CStr) -> Result<OwnedFd, Errno> {
 fn terminals(own: Option<&OwnedFd>) -> Result<(), Errno> {
     let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     let options = [(c"mode", c"600"), (c"ptmxmode", c"666")];
+    // Where there are none, there are none of others.
+    let Some(place) = if_there(open(c"/dev/pts"))? else { return Ok(()) };
     let made = file_system(c"devpts", &options, flags)?;
-    attach(made.as_fd(), open(c"/dev/pts")?.as_fd())?;
+    attach(made.as_fd(), place.as_fd())?;
     if let (Some(own), Some(console)) = (own, if_there(open(c"/dev/console"))?) {
         attach(own.as_fd(), console.as_fd())?;
     }

@@ -219,12 +219,6 @@ pub(crate) fn hear_of_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// A limit on file sizes is answered by an error like a full disk, not by the death of the holder.
-pub(crate) fn ignore_file_size_signal() {
-    // SAFETY: ignoring a signal installs no code.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-}
-
 /// How long a poll may wait for a moment to come.
 pub(crate) fn time_until(at: Instant) -> Timespec {
     let left = at.saturating_duration_since(Instant::now());

@@ -17,6 +17,7 @@ pub(crate) async fn run(args: &Rm, place: &Place) -> Result<Code, Failure> {
         let ended = ended(&store).await?;
         for terminal in &ended {
             terminal.release().await?;
+            place.forget(terminal.id());
         }
         show::print(&format!("removed {}\n", counted(ended.len())))?;
     } else {
@@ -25,6 +26,7 @@ pub(crate) async fn run(args: &Rm, place: &Place) -> Result<Code, Failure> {
             match store.get(id) {
                 Err(ReadError::Damaged(_)) => {
                     store.discard(id).await?;
+                    place.forget(id);
                     show::print(&format!("{}: damaged, removed\n", id.short()))?;
                 }
                 terminal => remove(&terminal?, place, &store).await?,
@@ -40,6 +42,7 @@ async fn remove(terminal: &Terminal, place: &Place, store: &Store) -> Result<(),
     let processes = terminal.kill("wharf rm", None).await.unwrap_or(0);
     owed::settle(place, store);
     terminal.release().await?;
+    place.forget(terminal.id());
     let id = terminal.id().short();
     let text = match processes {
         0 => format!("{id}: removed\n"),

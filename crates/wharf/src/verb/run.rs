@@ -200,6 +200,7 @@ async fn conclude(terminal: &Terminal, args: &Run, left: Left, place: &Place) ->
     }
     if args.rm {
         terminal.release().await?;
+        place.forget(terminal.id());
     }
     Ok(match left {
         Left::Asked(number) => exit_code::of_signal(number),

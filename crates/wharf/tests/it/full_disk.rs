@@ -280,7 +280,9 @@ fn inodes_that_are_used_up_are_named_and_the_doctor_sees_a_full_disk() {
     std::fs::create_dir(&filler).unwrap();
     let made = (0..300).take_while(|n| std::fs::write(filler.join(n.to_string()), "").is_ok()).count();
     assert!(made < 300);
-    assert!(wharf.ok(["doctor"]).contains("no inodes are left"));
+    let done = wharf.call(["doctor"]);
+    assert!(done.code == Some(1) && done.out.contains("no inodes are left"), "{done:?}");
+    assert!(done.out.contains("commands will NOT run here"), "{done:?}");
     let done = wharf.call(["run", "--", "true"]);
     assert_eq!(done.code, Some(125));
     assert!(done.err.contains("df -i") && done.err.contains("inodes"), "{done:?}");

@@ -103,6 +103,15 @@ impl Wharf {
         finish(self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
 
+    /// As [`Wharf::call`], behind a limit that a shell sets.
+    #[expect(clippy::disallowed_methods, reason = "tests start the program")]
+    pub(crate) fn limited<'a>(&self, limit: &str, args: impl IntoIterator<Item = &'a str>) -> Done {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(format!("{limit}; exec \"$0\" \"$@\"")).arg(&self.program).args(args);
+        shell.env_clear().envs(self.environment()).current_dir(self.dir.path()).stdin(Stdio::null());
+        finish(shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
     /// As [`Wharf::call`], and it must succeed.
     pub(crate) fn ok<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> String {
         let done = self.call(args);

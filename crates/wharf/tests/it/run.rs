@@ -159,3 +159,24 @@ fn a_slow_reader_of_the_output_misses_nothing() {
     let done = finish(run);
     assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn what_a_command_left_in_its_temporary_directory_goes_with_the_terminal() {
+    let wharf = Wharf::new();
+    let left = |wharf: &Wharf| std::fs::read_dir(wharf.state().join("tmp")).map_or(0, Iterator::count);
+    let line = "echo token > /tmp/token";
+    wharf.ok(["run", "--rm", "--sandbox", "workspace", "-c", line]);
+    assert_eq!(left(&wharf), 0);
+    wharf.ok(["run", "--sandbox", "workspace", "-c", line]);
+    assert_eq!(left(&wharf), 1);
+    wharf.ok(["rm", "--ended"]);
+    assert_eq!(left(&wharf), 0);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
+    let wharf = Wharf::new();
+    wharf.ok(["run", "--", "true"]);
+    let done = wharf.limited("ulimit -f 0", ["run", "--", "seq", "1", "100000"]);
+    assert!(done.code == Some(125) && done.err.contains("File too large"), "{done:?}");
+}

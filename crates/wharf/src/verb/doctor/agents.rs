@@ -6,17 +6,61 @@ use crate::law;
 use crate::place::Place;
 use crate::report::Failure;
 use std::fmt::Write as _;
+use std::process::{Command, Stdio};
 use wharf_core::policy::{Extra, LANDLOCK_NEEDED, LANDLOCK_SCOPES, Machine, Means, Outlook, Remedy, cause};
 
-/// What agents' commands can expect, by the policy that is in force.
-pub(super) fn outlook(place: &Place) -> Result<Outlook, Failure> {
-    let (policy, places) = law::policy(&Choice::default(), place)?;
-    Ok(policy.outlook(None, &places))
+/// What agents' commands can expect.
+pub(super) struct Prospect {
+    /// By the policy that is in force.
+    outlook: Outlook,
+    /// By one that was run; what was said if it could not be.
+    tried: Result<(), String>,
+}
+
+impl Prospect {
+    pub(super) fn find(place: &Place) -> Result<Self, Failure> {
+        let (policy, places) = law::policy(&Choice::default(), place)?;
+        Ok(Self { outlook: policy.outlook(None, &places), tried: Ok(()) })
+    }
+
+    /// Runs one.
+    pub(super) fn tried(mut self) -> Self {
+        if self.outlook.runs() {
+            self.tried = try_command(&self.outlook.sandbox);
+        }
+        self
+    }
+
+    /// Whether they run.
+    pub(super) fn is_good(&self) -> bool {
+        self.outlook.runs() && self.tried.is_ok()
+    }
+}
+
+/// Runs a command as a shell of an agent is run, on a PTY and in that sandbox, by this program itself: whatever would keep it
+/// from running keeps this one.
+fn try_command(sandbox: &str) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is this program, which starts the command in a terminal"
+    )]
+    let mut wharf = Command::new(program);
+    wharf.args(["run", "--rm", "--pty", "--sandbox", sandbox, "--", "/bin/true"]).current_dir("/");
+    let done = wharf.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    let error = said.lines().find_map(|line| line.strip_prefix("error: "));
+    Err(error.map_or_else(|| format!("it {}", done.status), str::to_owned))
 }
 
 /// The same among all others.
-pub(super) fn capability(outlook: &Outlook, place: &Place) -> Capability {
+pub(super) fn capability(prospect: &Prospect, place: &Place) -> Capability {
+    let Prospect { outlook, tried } = prospect;
     let detail = match &outlook.held {
+        _ if tried.is_err() => tried.clone().err().unwrap_or_default(),
         Ok(None) => "without a sandbox".to_owned(),
         Ok(Some(means)) => match missing(outlook) {
             missing if missing.is_empty() => format!("{}, by {means}", outlook.sandbox),
@@ -26,18 +70,34 @@ pub(super) fn capability(outlook: &Outlook, place: &Place) -> Capability {
     };
     Capability {
         name: "agents' commands",
-        have: outlook.runs(),
+        have: prospect.is_good(),
         required: false,
         detail,
         used_for: "wharf mcp and wharf acp, in the sandbox of the policy",
-        without_it: "every command is refused, but with --sandbox open",
-        advice: remedy(outlook, place).into(),
+        without_it: match tried {
+            Ok(()) => "every command is refused, but with --sandbox open",
+            Err(_) => "every command is refused",
+        },
+        advice: match tried {
+            Ok(()) => remedy(outlook, place).into(),
+            Err(_) => TRIED.into(),
+        },
     }
 }
 
+/// What helps where a command was tried and did not run.
+const TRIED: &str = "what is missing in the list, and then `wharf doctor` again";
+
 /// The last words of the page.
-pub(super) fn answer(outlook: &Outlook, place: &Place) -> String {
+pub(super) fn answer(prospect: &Prospect, place: &Place) -> String {
+    let Prospect { outlook, tried } = prospect;
     let Outlook { sandbox, .. } = outlook;
+    if let Err(why) = tried {
+        return format!(
+            "\nwharf mcp, wharf acp: agents' commands will NOT run here: one was tried in the sandbox `{sandbox}`, and {why}.\n\
+             to get it: {TRIED}\n"
+        );
+    }
     let mut text = "\nwharf run: works; it uses no sandbox unless you say --sandbox.\n".to_owned();
     match &outlook.held {
         Ok(None) => {

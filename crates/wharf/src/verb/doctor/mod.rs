@@ -19,23 +19,28 @@ use wharf_shim::probe::{self, Answer};
 
 /// Enough descriptors for a front end with some hundred terminals.
 const ENOUGH_FILES: u64 = 1024;
+/// What a front end with one terminal takes, and some more.
+const LEAST_FILES: u64 = 64;
 
 pub(crate) fn run(args: &Doctor, place: &Place) -> Result<Code, Failure> {
     // Takes seconds where nobody does it, so everything else is looked at meanwhile.
     let orphans = std::thread::spawn(probe::orphans);
-    let outlook = agents::outlook(place)?;
-    let mut capabilities = [needed(place), helpful(place), for_limits(), for_sandboxes()].concat();
+    let (needed, mut prospect) = (needed(place), agents::Prospect::find(place)?);
+    if needed.iter().all(|capability| capability.have) {
+        prospect = prospect.tried();
+    }
+    let mut capabilities = [needed, helpful(place), for_limits(), for_sandboxes()].concat();
     let orphans = orphans.join().unwrap_or_else(|_| Err("it could not be tried".to_owned()));
     capabilities.push(reaped(orphans));
-    capabilities.push(agents::capability(&outlook, place));
+    capabilities.push(agents::capability(&prospect, place));
     let works = capabilities.iter().all(|c| c.have || !c.required);
     if args.json {
         show::print_json(&capabilities)?;
     } else {
-        let last = if works { agents::answer(&outlook, place) } else { BROKEN.to_owned() };
+        let last = if works { agents::answer(&prospect, place) } else { BROKEN.to_owned() };
         show::print(&(page(&capabilities) + &last))?;
     }
-    let runs = works && outlook.runs();
+    let runs = works && prospect.is_good();
     Ok(if runs { exit_code::DONE } else { exit_code::REFUSED })
 }
 
@@ -119,7 +124,7 @@ fn helpful(place: &Place) -> Vec<Capability> {
             probe::ptys(),
             [
                 "commands that want a terminal",
-                "`wharf run --pty` fails; plain commands work",
+                "`wharf mcp` and `wharf run --pty` open nothing; plain commands work",
                 "end what holds them, raise kernel.pty.max, or mount devpts",
             ],
         ),
@@ -159,16 +164,21 @@ fn helpful(place: &Place) -> Vec<Capability> {
                 "allow clone3 in this sandbox's filter",
             ],
         ),
-        Capability::new(
-            "open files",
-            open_files(),
-            [
-                "one program with many terminals",
-                "a few hundred terminals in one program reach the limit",
-                "ulimit -n 65536",
-            ],
-        ),
+        descriptors(),
     ]
+}
+
+fn descriptors() -> Capability {
+    let texts = [
+        "one program with many terminals",
+        "a few hundred terminals in one program reach the limit, and with less than 64 the first does",
+        "ulimit -n 65536",
+    ];
+    let files = Capability::new("open files", open_files(), texts);
+    match probe::open_files() {
+        (Some(0..LEAST_FILES), _) => files.required(),
+        _ => files,
+    }
 }
 
 fn reaped(orphans: Answer) -> Capability {
