@@ -78,7 +78,10 @@ impl Draft<'_> {
             Use::Read => self.ground.roots.iter().map(Spot::of_root).collect(),
             Use::Write => Vec::new(),
         };
-        let read = home.into_iter().chain(roots).filter(|spot| is_covered(&spot.path));
+        // A directory that is too wide to be written is read, but for those that are covered themselves.
+        let wide = self.ground.roots.wide().iter().map(Spot::of_root);
+        let wide = wide.filter(|spot| !covered.contains(&spot.path));
+        let read = home.into_iter().chain(roots).chain(wide).filter(|spot| is_covered(&spot.path));
         let mut all: Vec<(Spot, How)> = read.map(|spot| (spot, How::Read)).collect();
         all.extend(self.writable.iter().map(|spot| (spot.clone(), How::Written)));
         all.extend(self.stores.layered.iter().map(|spot| (spot.clone(), How::Layered)));

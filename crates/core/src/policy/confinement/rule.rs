@@ -1,9 +1,11 @@
 //! The rules of a sandbox: what may be read, written and controlled. Everything else is refused.
 
+use super::view::is_copy;
 use super::{Draft, SHARED_MEMORY, Spot, TEMPORARY, c_path, identity, is_within};
 use crate::policy::existing::Found;
 use crate::policy::machine::Means;
 use crate::policy::profile::{Reads, Use};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wharf_shim::confine::{Absent, Access, Rule};
@@ -141,8 +143,11 @@ fn around(path: &Path, hidden: &[Found], more: &[&Path], out: &mut Vec<PathBuf>)
         out.push(path.to_owned());
         return;
     }
+    let is_hidden = |name: &OsStr| hidden.iter().any(|secret| secret.real == path.join(name));
     for child in children(path) {
-        around(&child, hidden, more, out);
+        if !child.file_name().is_some_and(|name| is_copy(name, is_hidden)) {
+            around(&child, hidden, more, out);
+        }
     }
 }
 

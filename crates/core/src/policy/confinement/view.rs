@@ -119,7 +119,8 @@ fn view(path: &Path, left_out: &BTreeSet<OsString>, means: Means) -> Result<Opti
     let mut entries = Vec::new();
     for entry in listed {
         let Ok(entry) = entry else { return Ok(None) };
-        if !left_out.contains(&entry.file_name()) {
+        let name = entry.file_name();
+        if !left_out.contains(&name) && !is_copy(&name, |of| left_out.contains(of)) {
             entries.extend(shown(&entry));
         }
         if entries.len() > MOST {
@@ -131,6 +132,14 @@ fn view(path: &Path, left_out: &BTreeSet<OsString>, means: Means) -> Result<Opti
     let owner = names_owners.then(|| (meta.uid(), meta.gid()));
     let look = Look { mode: meta.mode() & 0o777, owner };
     Ok(Some(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries: entries.into() }))
+}
+
+/// Whether a name is that of something hidden and an ending, as programs and people call what they write before it is in
+/// place, or keep of what was there before: `.netrc.tmp`, `.npmrc.123`, `.netrc~`, `.ssh.bak`.
+pub(super) fn is_copy(name: &OsStr, is_hidden: impl Fn(&OsStr) -> bool) -> bool {
+    let bytes = name.as_bytes();
+    let ends = (1..bytes.len()).filter(|at| matches!(bytes[*at], b'.' | b'~'));
+    ends.map(|at| OsStr::from_bytes(&bytes[..at])).any(is_hidden)
 }
 
 /// Sockets, pipes and devices of others are nobody's business.
@@ -171,4 +180,23 @@ pub(super) fn devices() -> Result<Mount, String> {
     ]);
     let look = Look { mode: 0o755, owner: None };
     Ok(Mount::View { path: c_path(path)?, is: identity(path)?, look, entries: entries.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_something_hidden_are_told_by_their_names() {
+        let is = |name: &str| is_copy(OsStr::new(name), |of| of == ".netrc" || of == ".ssh" || of == "key");
+        let copies = [".netrc.tmp", ".netrc~", ".netrc.1234.new", ".ssh.bak", "key.old", ".netrc.~1~"];
+        for name in copies {
+            assert!(is(name), "{name}");
+        }
+        for name in
+            [".netrc", ".netrcs", ".sshd", ".gitconfig", "keys.old", ".", "..", "~", "a.key", "monkey.x"]
+        {
+            assert!(!is(name), "{name}");
+        }
+    }
 }

@@ -7,8 +7,9 @@ use super::cast::{Surroundings, User};
 use super::ground::Ground;
 use super::job::{say, workshop};
 use super::left::users;
-use crate::harness::{Done, finish};
+use crate::harness::{Done, Wharf, finish};
 use std::path::Path;
+use std::process::Stdio;
 
 /// What is nobody's business, in each home.
 const SECRETS: [&str; 5] = [
@@ -146,5 +147,42 @@ fn in_a_chroot_in_which_rules_keep_nobody_in_nothing_is_started() {
     for profile in [Profile::Workspace, Profile::Bare] {
         let done = cat(&ground, User::Ordinary, profile, &before, &home);
         assert!(done.code == Some(125) && done.err.contains("chroot"), "{}: {done:?}", profile.name());
+    }
+}
+
+/// As a build server has it, which makes a home in a checkout among temporary files.
+#[test]
+fn a_project_among_temporary_files_that_holds_the_home_is_read() {
+    let wharf = Wharf::new();
+    let project = tempfile::Builder::new().tempdir_in("/tmp").unwrap();
+    let home = project.path().join("home");
+    put_secrets(User::Root, &home);
+    let script =
+        "cat home/plain; cat home/.ssh/* home/.aws/* 2>/dev/null; { touch new || echo refused; } 2>/dev/null
+        touch /tmp/new && echo done";
+    let mut run = wharf.command(["run", "--sandbox", "workspace", "--", "/bin/sh", "-c", script]);
+    run.env("HOME", &home).current_dir(project.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let done = finish(run.spawn().unwrap());
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "plain\nrefused\ndone\n"), "{done:?}");
+}
+
+/// What is written before it is in place, and what is kept of what was there.
+#[test]
+fn copies_beside_a_secret_are_hidden_with_it() {
+    let copies = [".netrc.tmp", ".netrc~", ".ssh.bak/id_ed25519", ".npmrc.1234567"];
+    for user in users() {
+        for (profile, expected) in [(Profile::Open, 4), (Profile::Workspace, 0), (Profile::Bare, 0)] {
+            let ground = workshop(user);
+            put_secrets(user, &ground.path("home"));
+            std::fs::create_dir(ground.path("home/.ssh.bak")).unwrap();
+            for name in [".netrc", ".npmrc"].into_iter().chain(copies) {
+                ground.write(&format!("home/{name}"), "SECRET\n");
+            }
+            let files = copies.map(|name| format!("../home/{name}")).join(" ");
+            let script = format!("cat ../home/plain; cat {files} 2>/dev/null; true");
+            let done = finish(ground.run(profile, &["--", "/bin/sh", "-c", &script]).spawn().unwrap());
+            assert!(done.code == Some(0) && done.out.starts_with("plain\n"), "as {user:?}: {done:?}");
+            assert_eq!(done.out.matches("SECRET").count(), expected, "as {user:?} in {}", profile.name());
+        }
     }
 }
