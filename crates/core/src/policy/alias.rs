@@ -95,10 +95,10 @@ mod tests {
 
     const TABLE: &[u8] = b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
         23 22 8:2 / /data rw - ext4 /dev/sdb1 rw\n\
-        24 22 8:2 /homes /home rw - ext4 /dev/sdb1 rw\n\
+        24 22 8:2 /homes /users rw - ext4 /dev/sdb1 rw\n\
         25 22 8:2 /homes/u/.ssh /srv/my\\040keys rw - ext4 /dev/sdb1 rw\n\
         26 22 0:5 / /proc rw - proc proc rw\n\
-        27 22 8:2 /homes/u/work/app /srv/app rw - ext4 /dev/sdb1 rw\n";
+        27 22 8:2 /homes/u/app /srv/app rw - ext4 /dev/sdb1 rw\n";
 
     #[test]
     fn every_name_of_what_is_mounted_twice_is_known() {
@@ -108,12 +108,12 @@ mod tests {
             names.sort();
             names
         };
-        assert_eq!(names("/home/u/.netrc"), ["/data/homes/u/.netrc"].map(PathBuf::from));
+        assert_eq!(names("/users/u/.netrc"), ["/data/homes/u/.netrc"].map(PathBuf::from));
         let ssh = ["/data/homes/u/.ssh/id", "/srv/my keys/id"].map(PathBuf::from);
-        assert_eq!(names("/home/u/.ssh/id"), ssh);
+        assert_eq!(names("/users/u/.ssh/id"), ssh);
         let whole = ["/data/homes/u", "/srv/app", "/srv/my keys"].map(PathBuf::from);
-        assert_eq!(names("/home/u"), whole);
-        assert_eq!(names("/data/homes/u/.netrc"), ["/home/u/.netrc"].map(PathBuf::from));
+        assert_eq!(names("/users/u"), whole);
+        assert_eq!(names("/data/homes/u/.netrc"), ["/users/u/.netrc"].map(PathBuf::from));
         for alone in ["/etc/shadow", "/proc/kcore", "/nowhere"] {
             assert_eq!(names(alone), [""; 0].map(PathBuf::from), "{alone}");
         }
