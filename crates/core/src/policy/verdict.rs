@@ -74,7 +74,9 @@ impl Pending {
 
     /// Somebody has said yes.
     #[must_use]
-    pub fn allow(self) -> Grant {
+    pub fn allow(mut self) -> Grant {
+        // People take their time: what the sandbox was drawn up from may have changed since.
+        self.grant.basis = None;
         *self.grant
     }
 

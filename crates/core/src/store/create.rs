@@ -36,9 +36,12 @@ impl Store {
     pub(super) async fn make(&self, id: TerminalId, grant: Grant) -> Result<Terminal, CreateError> {
         let store = self.clone();
         let begun = tokio::task::spawn_blocking(move || store.begin(id, grant)).await;
-        let Begun { mut claim, terminal, sent, started, grant, entrance } =
+        let Begun { mut claim, terminal, sent, started, grant, provision } =
             begun.map_err(|error| CreateError::Files(io::Error::other(error)))??;
         let on_owner_exit = grant.spec.on_owner_exit;
+        if let Provision::Offer(_) = provision {
+            self.forget_sandbox_later();
+        }
         let (owner, returning) = match sent.heard().await {
             Ok(heard) => heard,
             Err(error) => {
@@ -54,7 +57,7 @@ impl Store {
                 }
                 // What a holder has begun and not told may have to be ended, which takes its time.
                 let _ = tokio::task::spawn_blocking(move || drop(claim)).await;
-                if entrance == Entrance::Joined && matches!(error, LaunchError::Sandbox { .. }) {
+                if let (Provision::Join(_), LaunchError::Sandbox { .. }) = (&provision, &error) {
                     self.shared.sandboxes.failed();
                     return Box::pin(self.make(terminal.id().clone(), grant)).await;
                 }
@@ -63,8 +66,8 @@ impl Store {
         };
         self.expect_back(returning);
         self.get_ready(on_owner_exit);
-        if entrance == Entrance::Offered {
-            self.forget_sandbox_later();
+        if let Provision::Join(_) = provision {
+            self.shared.sandboxes.succeeded();
         }
         failpoint::hit("create.after_start");
         claim.keep();
@@ -99,9 +102,8 @@ impl Store {
             true => self.shared.sandboxes.provide(&grant),
             false => Provision::Own,
         };
-        let entrance = Entrance::of(&provision);
         let cwd = grant.cwd.try_clone()?;
-        let descriptors = Descriptors { cwd, events, out, listener, provision };
+        let descriptors = Descriptors { cwd, events, out, listener, provision: provision.clone() };
         let afterwards = self.afterwards();
         let (sent, started) = match holder {
             None => (launch::hold_on_thread(plan, descriptors, self.shared.cgroup.as_deref())?, None),
@@ -116,7 +118,7 @@ impl Store {
             },
         };
         claim.made = Made::Sent;
-        Ok(Begun { sent: Unanswered::new(sent)?, claim, terminal, started, grant, entrance })
+        Ok(Begun { sent: Unanswered::new(sent)?, claim, terminal, started, grant, provision })
     }
 
     /// Descriptors of a sandbox keep file systems in use.
@@ -194,28 +196,7 @@ struct Begun {
     terminal: Terminal,
     started: Option<Started>,
     grant: Grant,
-    entrance: Entrance,
-}
-
-/// How a terminal came by its sandbox, if it has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entrance {
-    /// By itself.
-    Own,
-    /// By itself, for others to enter.
-    Offered,
-    /// It entered one that stood.
-    Joined,
-}
-
-impl Entrance {
-    fn of(provision: &Provision) -> Self {
-        match provision {
-            Provision::Own => Self::Own,
-            Provision::Offer(_) => Self::Offered,
-            Provision::Join(_) => Self::Joined,
-        }
-    }
+    provision: Provision,
 }
 
 /// What one creator has made of a terminal so far, and takes away again unless it is kept. What another creator

@@ -74,8 +74,8 @@ impl Holder {
     }
 }
 
-/// Whether a shim is kept ready, and those whose terminals are over used again. Each costs about 100 KB while it waits,
-/// and leaves with its store.
+/// Whether a shim is kept ready, those whose terminals are over used again, and the sandbox of one command entered by the
+/// next that is to have exactly the same. Each shim costs about 100 KB while it waits, and leaves with its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spares {
     /// No.

@@ -19,14 +19,14 @@ use wharf_shim::confine::{Answer, Confine, Mount, Offered, Provision, Sandbox};
 pub(super) const LIFE: Duration = Duration::from_secs(30);
 /// As many as there are sessions that are at work at the same time, each in its own.
 const MOST: usize = 8;
-/// After so many failures no other is tried: there may be machines that do not let a process enter what another made.
+/// After so many failures in a row no other is tried: there may be machines that do not let a process enter what another made.
 const MOST_FAILURES: u32 = 3;
 
 /// Those of a store.
 #[derive(Debug, Default)]
 pub(super) struct Sandboxes {
     held: Mutex<Vec<Held>>,
-    /// How often one could not be entered.
+    /// How often in a row one could not be entered.
     failures: AtomicU32,
 }
 
@@ -49,24 +49,34 @@ enum State {
 impl Sandboxes {
     /// How this command is to come by its sandbox.
     pub(super) fn provide(&self, grant: &Grant) -> Provision {
-        let (Some(confine), Some(basis)) = (&grant.confine, &grant.basis) else { return Provision::Own };
-        if !can_be_shared(grant, confine) || self.failures.load(Ordering::Relaxed) >= MOST_FAILURES {
-            return Provision::Own;
-        }
+        let Some(confine) = &grant.confine else { return Provision::Own };
         let mut held = self.held();
         held.retain_mut(Held::is_good);
-        match held.iter().find(|held| held.confine == *confine && held.basis == *basis) {
-            Some(Held { state: State::Stands(sandbox), .. }) => Provision::Join(sandbox.clone()),
-            Some(Held { state: State::Offered(_), .. }) => Provision::Own,
-            None => {
-                let Some((new, provision)) = Held::ask(confine, basis) else { return Provision::Own };
-                if held.len() == MOST {
-                    held.remove(0);
-                }
-                held.push(new);
-                provision
-            }
+        let may_share =
+            self.failures.load(Ordering::Relaxed) < MOST_FAILURES && can_be_shared(grant, confine);
+        let basis = grant.basis.as_ref().filter(|_| may_share);
+        let same = |held: &&Held| Some(&held.basis) == basis && held.confine == *confine;
+        match held.iter().find(same).map(|held| &held.state) {
+            Some(State::Stands(sandbox)) => return Provision::Join(sandbox.clone()),
+            Some(State::Offered(_)) => return Provision::Own,
+            None => {}
         }
+        // What commands have left in a layer is found by the next one, which must not be kept from it by a sandbox that
+        // nobody enters any more.
+        held.retain(|held| !held.confine.shares_layer(confine));
+        let Some((new, provision)) = basis.and_then(|basis| Held::ask(confine, basis)) else {
+            return Provision::Own;
+        };
+        if held.len() == MOST {
+            held.remove(0);
+        }
+        held.push(new);
+        provision
+    }
+
+    /// One was entered.
+    pub(super) fn succeeded(&self) {
+        self.failures.store(0, Ordering::Relaxed);
     }
 
     /// One could not be entered, for whatever reason: the next command makes its own. Where that happens again and again,

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use wharf_core::policy::{Judgement, Places, Policy, Seen, Situation, Whose};
-use wharf_core::{Dirs, Grant, Holder, Spares, Spec, Store};
+use wharf_core::{CreateError, Dirs, Grant, Holder, Spares, Spec, Store};
 use wharf_testing::{GUARD, Place, SmallDisk, guarded, program};
 
 /// A project in a home, with secrets in both.
@@ -21,6 +21,9 @@ const POLICY: &str = "version = 1
 sandbox = \"own\"
 [profile.own]
 hide = [\"~/project/token\"]
+[[rule]]
+command = [\"head\", \"…\"]
+decision = \"ask\"
 ";
 
 impl Session {
@@ -29,7 +32,7 @@ impl Session {
         let holder = Holder::Process(program("wharf-shim"));
         let store = Store::open_with(Dirs::under(place.state()), holder, Spares::One).unwrap();
         let home = place.dir().canonicalize().unwrap().join("home");
-        for dir in ["project/.git/hooks", ".config/gh", "tmp", "mounted"] {
+        for dir in ["project/.git/hooks", ".config/gh", ".cache/uv", "tmp", "mounted"] {
             fs::create_dir_all(home.join(dir)).unwrap();
         }
         let policy = Policy::parse(POLICY, Path::new("test.toml"), &home).unwrap();
@@ -59,7 +62,7 @@ impl Session {
         Spec::argv("/bin/sh", ["-c", line]).cwd(self.home("project"))
     }
 
-    fn judge(&self, spec: Spec) -> Grant {
+    fn judge(&self, spec: Spec) -> Judgement {
         let (directory, temp) = (self.home("project"), self.place.state().join("tmp"));
         fs::create_dir_all(&temp).unwrap();
         let at = Situation {
@@ -71,10 +74,7 @@ impl Session {
             sandbox: None,
             seen: &self.seen,
         };
-        match self.policy.judge(spec, &at).unwrap() {
-            Judgement::Allow(grant) => grant,
-            other => panic!("{other:?}"),
-        }
+        self.policy.judge(spec, &at).unwrap()
     }
 
     /// What a line prints.
@@ -83,11 +83,18 @@ impl Session {
     }
 
     async fn see_through(&self, spec: Spec) -> String {
-        let terminal = guarded(self.store.create(self.judge(spec))).await.unwrap();
+        match self.judge(spec) {
+            Judgement::Allow(grant) => self.start(grant).await.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn start(&self, grant: Grant) -> Result<String, CreateError> {
+        let terminal = guarded(self.store.create(grant)).await?;
         guarded(terminal.wait()).await.unwrap();
         let (text, _) = terminal.text(1 << 20).unwrap();
         guarded(terminal.release()).await.unwrap();
-        text
+        Ok(text)
     }
 
     /// Runs a line until two commands were in the same sandbox: what was made just now is not believed at first. It must
@@ -133,6 +140,52 @@ async fn a_secret_that_is_replaced_outside_stays_hidden() {
         assert!(!said.contains("SECRET"), "{file}: {said}");
     }
     session.settle("cat ../.netrc token ../.config/gh/hosts.yml 2>/dev/null", "").await;
+    session.check().await;
+}
+
+/// As an editor that saves a file and is told to go back. It is the same file again, and what covered it is gone.
+#[tokio::test]
+async fn a_secret_that_was_away_and_is_back_stays_hidden() {
+    let session = Session::new();
+    session.settle("true", "").await;
+    let (token, kept) = (session.home("project/token"), session.home("project/kept"));
+    fs::hard_link(&token, &kept).unwrap();
+    session.write("project/token", "SECRET two\n");
+    fs::rename(kept, token).unwrap();
+    for _ in 0..3 {
+        assert!(!session.run("cat token").await.contains("SECRET"));
+    }
+    session.check().await;
+}
+
+/// A person thinks, and writes meanwhile.
+#[tokio::test]
+async fn a_secret_that_is_replaced_while_a_person_is_asked_stays_hidden() {
+    let session = Session::new();
+    session.settle("true", "").await;
+    let spec = Spec::argv("/usr/bin/head", ["token", "../.settings"]).cwd(session.home("project"));
+    let Judgement::Ask(_, pending) = session.judge(spec) else { panic!("nobody is asked") };
+    session.write("project/token", "SECRET two\n");
+    session.write(".settings", "settings two\n");
+    // What is hidden by its name in a place that commands write is the very file that was seen, or nothing is started.
+    let started = session.start(pending.allow()).await;
+    assert!(!started.is_ok_and(|said| said.contains("SECRET")));
+    session.check().await;
+}
+
+#[tokio::test]
+async fn what_commands_leave_in_a_layer_is_found_whatever_has_changed_since() {
+    let session = Session::new();
+    let wrote = session.run("echo tool > ../.cache/uv/tool && echo wrote").await;
+    if wrote != "wrote\n" {
+        // No layers are to be had here.
+        return session.check().await;
+    }
+    session.settle("cat ../.cache/uv/tool", "tool\n").await;
+    session.write(".settings", "settings two\n");
+    session.settle("cat ../.cache/uv/tool", "tool\n").await;
+    let limited = session.line("cat ../.cache/uv/tool").memory_limit(256 << 20);
+    assert_eq!(session.see_through(limited).await, "tool\n");
     session.check().await;
 }
 

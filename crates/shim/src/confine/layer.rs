@@ -1,8 +1,8 @@
 //! Layers: directories that a command finds as they are and may write, while what it writes stays with its session.
 //!
 //! An overlay takes its changes in a directory that nothing else may use at the same time. So each layer has numbered
-//! slots, and a terminal has the first that no other has, by a lock that its holder keeps: what one command leaves there
-//! the next one finds, and two at the same time find nothing of each other.
+//! slots, and a sandbox has the first that no other has, by a lock that is kept for as long as it stands: what one command
+//! leaves there the next one finds, and two sandboxes at the same time find nothing of each other.
 //!
 //! What surprises: a layer that the kernel does not make of some directory is no fault. The directory stays as it is and
 //! cannot be written, which is what matters.
@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 /// More terminals than this do not run at the same time in one session.
 const SLOTS: usize = 4096;
 
-/// Where one terminal's changes go, by the mount's place in the confinement.
+/// Where changes of one sandbox go, by the mount's place in the confinement.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
     taken: Vec<(usize, Slot)>,
 }
 
-/// Two directories on the same file system, for this terminal alone.
+/// Two directories on the same file system, for this sandbox alone.
 #[derive(Debug)]
 struct Slot {
     files: (CString, Identity),
@@ -64,7 +64,7 @@ impl Layers {
     pub(crate) fn give_back(self) {
         for (_, Slot { path, lock, .. }) in self.taken {
             drop(lock);
-            if take_lock(&path).is_ok() {
+            if let Ok(_lock) = take_lock(&path) {
                 let _ = std::fs::remove_dir(path.join("work/work"));
             }
         }

@@ -182,7 +182,7 @@ pub enum Mount {
         path: CString,
         /// What it must be.
         is: Identity,
-        /// Where changes go; made if it is missing. In there each terminal has a place of its own while it runs.
+        /// Where changes go; made if it is missing. In there each sandbox has a place of its own while it stands.
         upper: CString,
         /// Directories in it, by their paths from there, that begin empty.
         fresh: Vec<CString>,
@@ -288,6 +288,22 @@ pub enum Metadata {
     Refused,
 }
 
+impl Confine {
+    /// Whether both write to the same layer.
+    #[must_use]
+    pub fn shares_layer(&self, other: &Self) -> bool {
+        let uppers = |confine: &Self| -> Vec<CString> {
+            let upper = |mount: &Mount| match mount {
+                Mount::Layer { upper, .. } => Some(upper.clone()),
+                _ => None,
+            };
+            confine.mounts.iter().filter_map(upper).collect()
+        };
+        let others = uppers(other);
+        uppers(self).iter().any(|upper| others.contains(upper))
+    }
+}
+
 /// Names one file or directory, for good: an inode's number is given to the next file at once when it is free, so the
 /// time at which it was made is a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -335,6 +351,7 @@ pub(crate) fn enter(ready: &Ready<'_>, terminal: Option<BorrowedFd<'_>>) -> Resu
         Entrance::Make(mounts) => make(ready, mounts, terminal)?,
         Entrance::Join(sandbox) => {
             sandbox.join(ready.namespaces)?;
+            mount::check(&ready.covers).map_err(at(Step::Join))?;
             enter_directory(ready)?;
             None
         }
@@ -379,7 +396,9 @@ fn make(
         0 => None,
         version => Some(landlock::make(version, ready.rules, terminal)?),
     };
-    if let Some((to, locks)) = &ready.offer {
+    if let Some((to, locks)) = &ready.offer
+        && mount::check(&ready.covers).is_ok()
+    {
         let ruleset = ruleset.as_ref().map(AsFd::as_fd);
         sandbox::Made { mounts: spaces, ruleset, locks }.hand_to(*to);
     }

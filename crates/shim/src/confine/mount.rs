@@ -4,9 +4,9 @@
 //! that could uncover what a mount hides.
 
 use super::fault::{Fault, Step};
-use super::prepare::{Covering, Named, Source};
+use super::prepare::{Cover, Covering, Named, Source};
 use super::{Entry, Identity};
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags, openat2};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
@@ -190,6 +190,20 @@ fn bring_back(from: &Source<'_>, parents: &[CString]) -> Result<(), Errno> {
         place => place,
     };
     attach(from.taken()?, place?.as_fd())
+}
+
+/// Whether everything that hides or keeps something is there. A mount goes when what it is on is replaced outside, also if
+/// that comes back.
+pub(super) fn check(covers: &[Cover<'_>]) -> Result<(), Errno> {
+    covers.iter().try_for_each(|cover| {
+        let (Cover::Always(path) | Cover::IfThere(path)) = *cover;
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        match (rustix::fs::statx(CWD, path, flags, StatxFlags::empty()), cover) {
+            (Ok(stat), _) if stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) => Ok(()),
+            (Err(Errno::ACCESS), _) | (Err(Errno::NOENT | Errno::NOTDIR), Cover::IfThere(_)) => Ok(()),
+            _ => Err(Errno::STALE),
+        }
+    })
 }
 
 /// Stands over a directory, with these of it in there.

@@ -24,11 +24,36 @@ pub(crate) struct Ready<'a> {
     pub(super) entrance: Entrance<'a>,
     /// Who gets what is made, and the locks that go with it.
     pub(super) offer: Option<(BorrowedFd<'a>, Vec<BorrowedFd<'a>>)>,
+    /// What has to be mounted in a sandbox that several enter.
+    pub(super) covers: Vec<Cover<'a>>,
     pub(super) rules: &'a [Rule],
     pub(super) keep: CapabilitySet,
     pub(super) filter: Vec<Instruction>,
     pub(super) directory: Option<Named>,
     pub(super) terminal: Option<Named>,
+}
+
+/// A place that something is mounted on, to hide it or to keep it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cover<'a> {
+    /// There is one, unless this user cannot get there.
+    Always(&'a CStr),
+    /// There is one if there is something of that name.
+    IfThere(&'a CStr),
+}
+
+impl<'a> Cover<'a> {
+    fn of(mount: &'a Mount) -> Option<Self> {
+        match mount {
+            Mount::Hide { path, is: Hidden::In(_) } => Some(Self::IfThere(path)),
+            Mount::Hide { path, is: Hidden::Exactly(_) }
+            | Mount::ReadOnly { path, .. }
+            | Mount::Fixed { path, .. }
+            | Mount::Link { path, .. }
+            | Mount::View { path, .. } => Some(Self::Always(path)),
+            _ => None,
+        }
+    }
 }
 
 /// How a sandbox is entered.
@@ -176,6 +201,12 @@ impl<'a> Ready<'a> {
             namespace: namespace::Maps::own(),
             entrance,
             offer,
+            covers: match standing.provision {
+                Provision::Own => Vec::new(),
+                Provision::Offer(_) | Provision::Join(_) => {
+                    confine.mounts.iter().filter_map(Cover::of).collect()
+                }
+            },
             rules: &confine.rules,
             keep: capability::kept(),
             filter: filter::program(confine).map_err(|errno| (Fault::new(Step::Filter), errno))?,

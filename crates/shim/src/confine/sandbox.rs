@@ -9,7 +9,7 @@
 //! now. System V memory and message queues are not part of it: those of a command go with the command.
 
 use super::namespace::{self, Users};
-use super::{Fault, Namespaces, OwnNet, Step};
+use super::{Fault, Namespaces, OwnNet, OwnUser, Step};
 use crate::wire::value::{DecodeError, Reader, Writer};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -20,7 +20,7 @@ use rustix::net::{
 use std::ffi::CStr;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ impl Part {
     }
 }
 
-/// More than any sandbox has: one of each kind, and a lock for each layer.
-pub(crate) const MOST_PARTS: usize = 32;
+/// One of each kind, and a lock for each layer, of which there are no more than kinds of caches. The kernel sends 253.
+pub(crate) const MOST_PARTS: usize = 128;
 
 /// How a command comes by its sandbox.
 #[derive(Debug, Clone)]
@@ -145,7 +145,7 @@ impl Offered {
         };
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(arrived) = message {
-                parts.extend(arrived);
+                parts.extend(arrived.filter_map(beyond_standard));
             }
         }
         let kinds: Option<Vec<Part>> = codes[..received].iter().map(|code| Part::from_code(*code)).collect();
@@ -156,6 +156,11 @@ impl Offered {
             _ => Answer::None,
         }
     }
+}
+
+/// What has the number of a standard descriptor, in a program that has closed its own, would be overwritten in the child.
+fn beyond_standard(fd: OwnedFd) -> Option<OwnedFd> {
+    if fd.as_raw_fd() > 2 { Some(fd) } else { rustix::io::fcntl_dupfd_cloexec(&fd, 3).ok() }
 }
 
 impl Sandbox {
@@ -172,8 +177,11 @@ impl Sandbox {
         let at = |errno| (Fault::new(Step::Join), errno);
         let complete = match wanted {
             Namespaces::None => true,
-            Namespaces::Mount { net, .. } => {
-                self.has(Part::Mount) && self.has(Part::Root) && (net == OwnNet::No || self.has(Part::Net))
+            Namespaces::Mount { net, user } => {
+                self.has(Part::Mount)
+                    && self.has(Part::Root)
+                    && (net == OwnNet::No || self.has(Part::Net))
+                    && (user == OwnUser::IfNeeded || self.has(Part::User))
             }
         };
         if !complete {
