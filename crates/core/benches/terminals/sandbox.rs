@@ -56,7 +56,9 @@ impl Ground {
     }
 
     fn judge(&self, sandbox: &str) -> Outcome<Grant> {
-        let (places, directory, temp) = (&self.places, &self.project, &self.temp);
+        // Each is a session of its own.
+        let (places, directory, temp) = (&self.places, &self.project, &self.temp.join(sandbox).join("files"));
+        std::fs::create_dir_all(temp)?;
         let at = Situation {
             whose: Whose::Agent,
             places,
