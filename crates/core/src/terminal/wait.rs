@@ -142,6 +142,10 @@ impl Terminal {
                     return Ok(Fate::Gone);
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(socket_gone()),
+                // It died while we stood at its door; the next one to knock finds nobody.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                    tokio::task::yield_now().await
+                }
                 Err(error) => return Err(ControlError::Unreachable(error)),
             }
         }

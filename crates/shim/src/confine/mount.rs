@@ -5,7 +5,7 @@
 
 use super::fault::{Fault, Step};
 use super::prepare::{Cover, Covering, Named, Source};
-use super::{Entry, Identity};
+use super::{Absent, Entry, Identity};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags, openat2};
 use rustix::io::Errno;
 use rustix::mount::{
@@ -70,8 +70,11 @@ fn one(mount: &Covering<'_>, own: Option<&OwnedFd>, nothing: &mut Nothing) -> Re
             }
             None => Ok(()),
         },
-        Covering::ReadOnly { path, is } => {
-            let place = open(path)?;
+        Covering::ReadOnly { path, is, absent } => {
+            let place = match open(path) {
+                Err(Errno::NOENT) if *absent == Absent::Skip => return Ok(()),
+                place => place?,
+            };
             is.check(place.as_fd())?;
             let tree = clone(place.as_fd())?;
             set(tree.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY)?;

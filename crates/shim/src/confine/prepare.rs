@@ -4,8 +4,8 @@ use super::bpf::Instruction;
 use super::fault::{Fault, Step};
 use super::standing::Standing;
 use super::{
-    Confine, Entry, Hidden, Identity, Look, Mount, Namespaces, Provision, Rule, Sandbox, capability, filter,
-    namespace,
+    Absent, Confine, Entry, Hidden, Identity, Look, Mount, Namespaces, Provision, Rule, Sandbox, capability,
+    filter, namespace,
 };
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
@@ -81,6 +81,7 @@ pub(crate) enum Covering<'a> {
     ReadOnly {
         path: &'a CStr,
         is: Identity,
+        absent: Absent,
     },
     Fixed {
         path: &'a CStr,
@@ -223,9 +224,12 @@ fn covering<'a>(mount: &'a Mount, standing: &Standing, at: usize) -> Result<Cove
             let (parent, name) = split(path)?;
             Covering::HideIn { parent, is: *is, name }
         }
-        Mount::ReadOnly { path, is } => Covering::ReadOnly { path: absolute(path)?, is: *is },
+        // What has gone since is not there to be kept, as if it had never been.
+        Mount::ReadOnly { path, is } => {
+            Covering::ReadOnly { path: absolute(path)?, is: *is, absent: Absent::Skip }
+        }
         Mount::Placeholder { path } => match standing.placeholders.identity(at) {
-            Some(is) => Covering::ReadOnly { path: absolute(path)?, is },
+            Some(is) => Covering::ReadOnly { path: absolute(path)?, is, absent: Absent::Fail },
             None => Covering::Nothing,
         },
         Mount::Fixed { path, is } => Covering::Fixed { path: absolute(path)?, is: *is },
