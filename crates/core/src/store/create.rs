@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
-use wharf_shim::confine::Provision;
+use wharf_shim::confine::{Confine, Provision};
 use wharf_shim::failpoint;
 use wharf_shim::journal::{EVENTS, META, OUT};
 use wharf_shim::launch::{self, Descriptors, LaunchError, PATIENCE, Returning, Sent};
@@ -80,7 +80,7 @@ impl Store {
 
     /// Makes the files and gives a holder its plan.
     fn begin(&self, id: TerminalId, grant: Grant) -> Result<Begun, CreateError> {
-        let plan = grant.plan(id.as_str())?;
+        let mut plan = grant.plan(id.as_str())?;
         let meta = Meta::new(&id, &grant);
         let descent = self.descent(grant.spec.on_owner_exit);
         // Started first: it gets ready while the files are made.
@@ -102,6 +102,9 @@ impl Store {
             true => self.shared.sandboxes.provide(&grant),
             false => Provision::Own,
         };
+        if let Provision::Join(_) = provision {
+            plan.confine = plan.confine.map(Confine::standing);
+        }
         let cwd = grant.cwd.try_clone()?;
         let descriptors = Descriptors { cwd, events, out, listener, provision: provision.clone() };
         let afterwards = self.afterwards();

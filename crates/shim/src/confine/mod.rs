@@ -289,6 +289,20 @@ pub enum Metadata {
 }
 
 impl Confine {
+    /// What is needed of it where it stands already: all but what only who makes it has to know.
+    #[must_use]
+    pub fn standing(mut self) -> Self {
+        if self.namespaces != Namespaces::None {
+            self.rules.clear();
+        }
+        for mount in &mut self.mounts {
+            if let Mount::View { entries, .. } = mount {
+                *entries = Arc::default();
+            }
+        }
+        self
+    }
+
     /// Whether both write to the same layer.
     #[must_use]
     pub fn shares_layer(&self, other: &Self) -> bool {
