@@ -295,21 +295,32 @@ impl ByDescriptor {
 }
 
 /// Mounts what a name is in one directory on the same name in another. What has gone meanwhile stays empty, and so does what
-/// this user cannot reach.
+/// this user cannot reach. While others mount and unmount, the kernel now and then says of something that it is gone, and it
+/// is not: so it is asked again.
 fn bring(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
+    for _ in 0..ATTEMPTS {
+        match bring_once(from, to, name) {
+            Err(Errno::NOENT) => {}
+            done => return done,
+        }
+    }
+    Ok(())
+}
+
+/// How often something is asked for.
+const ATTEMPTS: usize = 3;
+
+fn bring_once(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
         | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
         | OpenTreeFlags::AT_NO_AUTOMOUNT;
     let tree = match open_tree(from, name, flags) {
-        Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
+        Err(Errno::ACCESS) => return Ok(()),
         tree => tree?,
     };
-    match move_mount(&tree, c"", to, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH) {
-        Err(Errno::NOENT) => Ok(()),
-        moved => moved,
-    }
+    move_mount(&tree, c"", to, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 fn blank(dir: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {

@@ -5,10 +5,10 @@ use super::{Draft, SHARED_MEMORY, Spot, TEMPORARY, c_path, identity, is_within};
 use crate::policy::existing::Found;
 use crate::policy::machine::Means;
 use crate::policy::profile::{Reads, Use};
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use wharf_shim::confine::{Absent, Access, Rule};
+use wharf_shim::confine::{Absent, Access, Identity, Rule};
 
 /// What comes with the system and belongs to nobody.
 const SYSTEM: [&str; 15] = [
@@ -47,9 +47,10 @@ impl Draft<'_> {
                 rules.push(known(spot, Access::Write)?);
             }
         }
+        let closed = Closed::new(closed, Vec::new());
         for spot in &self.stores.shared {
             // What mounts do not hide must not come back as something that may be written.
-            add_around(spot, closed, &[], Access::Write, &mut rules)?;
+            add_around(spot, &closed, Access::Write, &mut rules)?;
         }
         // A layer is not what was seen before it was there.
         for spot in &self.stores.layered {
@@ -63,10 +64,11 @@ impl Draft<'_> {
             Means::Rules { .. } => self.could_hold_more(),
             Means::Mounts { .. } => Vec::new(),
         };
+        let closed = Closed::new(closed, more);
         for root in self.ground.roots.iter().map(Spot::of_root) {
             match self.terms.roots {
                 Use::Write => rules.push(known(&root, Access::Write)?),
-                Use::Read => add_around(&root, closed, &more, Access::Read, rules)?,
+                Use::Read => add_around(&root, &closed, Access::Read, rules)?,
             }
         }
         // What is too wide to be written is read, where not everything is.
@@ -75,7 +77,7 @@ impl Draft<'_> {
             match self.means {
                 Means::Mounts { .. } => rules.push(rule(root.path(), Access::Read)?),
                 Means::Rules { .. } => {
-                    add_around(&Spot::of_root(root), &self.hidden, &more, Access::Read, rules)?;
+                    add_around(&Spot::of_root(root), &closed, Access::Read, rules)?;
                 }
             }
         }
@@ -90,7 +92,7 @@ impl Draft<'_> {
 
     /// What may be read, with hidden things left out by naming everything around them.
     fn readable_without_mounts(&self) -> Result<Vec<Rule>, String> {
-        let more = self.could_hold_more();
+        let closed = Closed::new(&self.hidden, self.could_hold_more());
         let real = |path: &Path| fs::canonicalize(path).ok();
         let tops: Vec<PathBuf> = match self.terms.reads {
             Reads::Everything => children(Path::new("/")),
@@ -99,7 +101,7 @@ impl Draft<'_> {
         let mut paths = Vec::new();
         let read: Vec<PathBuf> = self.terms.read.iter().filter_map(|path| real(path)).collect();
         for top in tops.iter().chain(&read).filter(|top| *top != Path::new("/dev")) {
-            around(top, &self.hidden, &more, &mut paths);
+            around(top, &closed, &mut paths);
         }
         paths.sort();
         paths.dedup();
@@ -109,15 +111,9 @@ impl Draft<'_> {
 }
 
 /// A rule for a place, or for everything in it around what is hidden.
-fn add_around(
-    spot: &Spot,
-    hidden: &[Found],
-    more: &[&Path],
-    access: Access,
-    rules: &mut Vec<Rule>,
-) -> Result<(), String> {
+fn add_around(spot: &Spot, closed: &Closed<'_>, access: Access, rules: &mut Vec<Rule>) -> Result<(), String> {
     let mut parts = Vec::new();
-    around(&spot.path, hidden, more, &mut parts);
+    around(&spot.path, closed, &mut parts);
     for path in parts {
         let is = if path == spot.path { spot.is } else { identity(&path)? };
         rules.push(known(&Spot { path, is }, access)?);
@@ -132,21 +128,48 @@ fn readable_around_mounts() -> Vec<Rule> {
     list.into_iter().chain(tops.filter_map(|path| rule(&path, Access::Read).ok())).collect()
 }
 
-/// `path`, or if something in it is hidden, everything in it around that.
-fn around(path: &Path, hidden: &[Found], more: &[&Path], out: &mut Vec<PathBuf>) {
-    if hidden.iter().any(|secret| is_within(path, &secret.real)) {
+/// What no rule may reach.
+struct Closed<'a> {
+    hidden: &'a [Found],
+    /// Directories in which more of it could appear.
+    more: Vec<&'a Path>,
+    /// Every directory around one of these. A rule is for an inode, by whatever name it was given: were one of these given a
+    /// rule by a second name, it would hold for all that is in it by the first.
+    around: HashSet<Identity>,
+}
+
+impl<'a> Closed<'a> {
+    fn new(hidden: &'a [Found], more: Vec<&'a Path>) -> Self {
+        let paths = hidden.iter().map(|found| found.real.as_path()).chain(more.iter().copied());
+        let ancestors: BTreeSet<&Path> = paths.flat_map(|path| path.ancestors().skip(1)).collect();
+        let around = ancestors.into_iter().filter_map(|path| identity(path).ok()).collect();
+        Self { hidden, more, around }
+    }
+
+    /// Whether a rule for a directory would be one for something of it, also for what is put there later.
+    fn is_in(&self, path: &Path) -> bool {
+        self.hidden.iter().any(|secret| is_within(&secret.real, path))
+            || self.more.iter().any(|dir| is_within(dir, path))
+            || identity(path).is_ok_and(|is| self.around.contains(&is))
+    }
+
+    fn is_hidden(&self, path: &Path) -> bool {
+        self.hidden.iter().any(|secret| secret.real == path)
+    }
+}
+
+/// `path`, or if something in it is closed, everything in it around that.
+fn around(path: &Path, closed: &Closed<'_>, out: &mut Vec<PathBuf>) {
+    if closed.hidden.iter().any(|secret| is_within(path, &secret.real)) {
         return;
     }
-    // A rule for a directory is one for everything that is ever put into it.
-    let holds = hidden.iter().any(|secret| is_within(&secret.real, path));
-    if !holds && !more.iter().any(|dir| is_within(dir, path)) {
+    if !closed.is_in(path) {
         out.push(path.to_owned());
         return;
     }
-    let is_hidden = |name: &OsStr| hidden.iter().any(|secret| secret.real == path.join(name));
     for child in children(path) {
-        if !child.file_name().is_some_and(|name| is_copy(name, is_hidden)) {
-            around(&child, hidden, more, out);
+        if !child.file_name().is_some_and(|name| is_copy(name, |of| closed.is_hidden(&path.join(of)))) {
+            around(&child, closed, out);
         }
     }
 }

@@ -186,3 +186,31 @@ fn copies_beside_a_secret_are_hidden_with_it() {
         }
     }
 }
+
+/// A second name of a directory around the home, by which nothing in it is hidden, since the home itself is a mount that is
+/// not there: as a container has it, whose own files are among its volumes.
+#[test]
+fn a_second_name_of_what_is_around_a_home_shows_nothing_of_it() {
+    if let Some(why) = User::Root.missing() {
+        return say(&format!("skipped: {why}"));
+    }
+    for user in [User::Root, User::Ordinary] {
+        let reads = |profile| {
+            let ground = workshop(user);
+            let (account, home) = (ground.path("outside/account"), ground.path("outside/users/me"));
+            put_secrets(user, &account);
+            let (base, again) = (ground.path("outside"), ground.path("again"));
+            [&home, &again].into_iter().for_each(|dir| std::fs::create_dir_all(dir).unwrap());
+            let mounts = [(&account, &home), (&base, &again)]
+                .map(|(from, to)| format!("mount --bind {} {}", from.display(), to.display()));
+            let before = format!("{} && exec env HOME={}", mounts.join(" && "), home.display());
+            let done = cat(&ground, user, profile, &before, &home);
+            assert!(done.code == Some(0) && done.out.starts_with("plain\n"), "as {user:?}: {done:?}");
+            done.out.matches("SECRET").count()
+        };
+        assert_eq!(reads(Profile::Open), SECRETS.len(), "as {user:?}");
+        for profile in [Profile::Workspace, Profile::Bare] {
+            assert_eq!(reads(profile), 0, "as {user:?} in {}", profile.name());
+        }
+    }
+}
