@@ -34,7 +34,7 @@ pub(super) fn make(mounts: &[Covering<'_>], terminal: Option<&Named>) -> Result<
     };
     let mut nothing = Nothing::default();
     for (index, mount) in mounts.iter().enumerate() {
-        one(mount, own.as_ref(), &mut nothing).map_err(at(index))?;
+        one(mount, mounts, own.as_ref(), &mut nothing).map_err(at(index))?;
     }
     // Last of all: until now directories on the way to something else may have been made in them.
     for (index, mount) in mounts.iter().enumerate() {
@@ -55,8 +55,14 @@ pub(super) fn enter(directory: &Named) -> Result<(), Errno> {
     rustix::process::fchdir(found)
 }
 
-/// `own` is the command's terminal, as it was found before any of the mounts.
-fn one(mount: &Covering<'_>, own: Option<&OwnedFd>, nothing: &mut Nothing) -> Result<(), Errno> {
+/// `all` are those that were made before and will be made after it. `own` is the command's terminal, as it was found before
+/// any of the mounts.
+fn one(
+    mount: &Covering<'_>,
+    all: &[Covering<'_>],
+    own: Option<&OwnedFd>,
+    nothing: &mut Nothing,
+) -> Result<(), Errno> {
     match mount {
         Covering::Hide { path, is } => match if_reached(open(path))? {
             Some(place) => nothing.cover(place.as_fd(), Some(*is)),
@@ -107,7 +113,11 @@ fn one(mount: &Covering<'_>, own: Option<&OwnedFd>, nothing: &mut Nothing) -> Re
             None => Ok(()),
         },
         Covering::View { path, is, options, entries, made } => {
-            let place = open(path)?;
+            let Some(place) = if_reached(open(path))? else { return Ok(()) };
+            // What this user cannot reach was left empty in the view around it: there is nothing to be hidden.
+            if is.check(place.as_fd()).is_err() && is_left_empty(place.as_fd(), all)? {
+                return Ok(());
+            }
             is.check(place.as_fd())?;
             let view = view(place.as_fd(), options, entries)?;
             made.set(view).map_err(|_| Errno::BUSY)
@@ -238,6 +248,19 @@ fn view(place: BorrowedFd<'_>, options: &[(&CStr, CString)], entries: &[Entry]) 
     Ok(view)
 }
 
+/// Whether something is a name in one of our own views on which nothing was mounted.
+fn is_left_empty(place: BorrowedFd<'_>, all: &[Covering<'_>]) -> Result<bool, Errno> {
+    let mount = |fd: BorrowedFd<'_>| {
+        rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|stat| stat.stx_mnt_id)
+    };
+    let here = mount(place)?;
+    let views = all.iter().filter_map(|mount| match mount {
+        Covering::View { made, .. } => made.get(),
+        _ => None,
+    });
+    Ok(views.into_iter().any(|view| mount(view.as_fd()) == Ok(here)))
+}
+
 /// Makes a layer that is mounted later: when everything is read-only, so is what it would write to. One that cannot be made
 /// is left out.
 fn prepare_layer(lower: &Source<'_>, files: &Named, work: &Named) -> Result<(), Errno> {
@@ -295,32 +318,21 @@ impl ByDescriptor {
 }
 
 /// Mounts what a name is in one directory on the same name in another. What has gone meanwhile stays empty, and so does what
-/// this user cannot reach. While others mount and unmount, the kernel now and then says of something that it is gone, and it
-/// is not: so it is asked again.
+/// this user cannot reach.
 fn bring(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
-    for _ in 0..ATTEMPTS {
-        match bring_once(from, to, name) {
-            Err(Errno::NOENT) => {}
-            done => return done,
-        }
-    }
-    Ok(())
-}
-
-/// How often something is asked for.
-const ATTEMPTS: usize = 3;
-
-fn bring_once(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
         | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
         | OpenTreeFlags::AT_NO_AUTOMOUNT;
     let tree = match open_tree(from, name, flags) {
-        Err(Errno::ACCESS) => return Ok(()),
+        Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
         tree => tree?,
     };
-    move_mount(&tree, c"", to, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    match move_mount(&tree, c"", to, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH) {
+        Err(Errno::NOENT) => Ok(()),
+        moved => moved,
+    }
 }
 
 fn blank(dir: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno> {
